@@ -19,6 +19,12 @@ SOURCES = {
     for base, package in ((ROOT, "workbench"), (ROOT / "models", "crowd_models"))
     for path in sorted((base / package).rglob("*.py"))
 }
+PRIVATE_WORDS = re.compile(
+    r"\b(?:told|dear|dearer|dearest|nought|rungs?|(?<!one-)coins?)\b", re.IGNORECASE
+)
+"""What only we say, in place of the field's own words."""
+STREAMS = {"learning coins", "policy coins"}
+"""Names that seeds are made of."""
 pytestmark = pytest.mark.slow
 
 
@@ -144,6 +150,24 @@ def test_no_module_imports_itself_by_a_detour():
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"import circle: {' → '.join(error.args[1])}")
+
+
+def test_messages_speak_the_words_of_the_field():
+    found = []
+    for name, tree in trees().items():
+        prose = {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        found += [
+            (name, node.lineno, node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            if id(node) not in prose and " " in node.value and node.value not in STREAMS
+            if PRIVATE_WORDS.search(node.value)
+        ]
+    assert found == []
 
 
 def test_a_test_file_has_a_name_of_its_own():

@@ -23,6 +23,8 @@ class BetterHalf(AssignmentPolicy):
         if early and counts.mean() < np.median(self.met):
             return np.array([], dtype=int)
         lack = self.setting.need - self.gathered
+        if worker.available is not None:  # None: she may do any task
+            lack = np.where(worker.available, lack, 0)
         chosen = np.argsort(-lack, kind="stable")[: worker.capacity]
         chosen = chosen[lack[chosen] > 1e-9]
         self.gathered[chosen] += counts[chosen]

@@ -48,7 +48,7 @@ KEPT = 1e-9
 """A promise may be missed by this share of ε: .3 is to keep √(.9 · .1)."""
 MOST_LOSS = 1e6
 """What missing a class may cost, at most."""
-TOLD = 1e-12
+NEGLIGIBLE = 1e-12
 """Gain up to which a worker says nothing, in nats."""
 
 
@@ -178,8 +178,8 @@ class JointProblem:
     --------
     >>> import numpy as np
     >>> from crowd_models.joint import JointProblem, pair_gains, pair_weights
-    >>> coin = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
-    >>> gains = pair_gains([coin] * 4)[None]
+    >>> matrix = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
+    >>> gains = pair_gains([matrix] * 4)[None]
     >>> problem = JointProblem(gains, pair_weights([1 / 3] * 3), 0.3, tasks=2, capacity=2)
     >>> problem.shape, round(problem.error(0, [1, 1, 1, 0]), 3)
     ((1, 4), 0.295)
@@ -276,7 +276,7 @@ class JointProblem:
     @cached_property
     def usable(self) -> BoolArray:
         """Who may label a task of a class, and says something about it, shape (T, m)."""
-        may: BoolArray = (self.gains.max(axis=2) > TOLD) & (self.capacity > 0)
+        may: BoolArray = (self.gains.max(axis=2) > NEGLIGIBLE) & (self.capacity > 0)
         return may if self.available is None else may & self.available
 
     def gathered(self, task_class: int, workers: ArrayLike) -> FloatArray:
@@ -320,7 +320,7 @@ class JointProblem:
         )
 
     def covers(self, rows: list[Tangent]) -> TypedProblem:
-        """The cover problem by one tangent a task class: cheaper than, or as dear as, this one."""
+        """The cover problem by one tangent a task class: it costs as much as this one, or less."""
         return TypedProblem(
             np.stack([row.quality for row in rows]),
             self.capacity,

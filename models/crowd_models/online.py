@@ -24,7 +24,7 @@ from workbench.base import checks
 from workbench.base.errors import InputError
 
 TaskState: TypeAlias = tuple[tuple[int, int], ...]
-"""Class and lack of every task, sorted: equal tasks are not told apart."""
+"""Class and lack of every task, sorted: equal tasks are not distinguished."""
 
 
 class NextWorker(NamedTuple):
@@ -263,7 +263,7 @@ class OnlineProblem:
         return task[0], max(task[1] - self.quality[task[0]][kind], 0)
 
     def choices(self, state: TaskState, kind: int) -> Iterator[tuple[TaskState, TaskState]]:
-        """What a worker may be given, equal tasks not told apart, and the state after it."""
+        """What a worker may be given, equal tasks not distinguished, and the state after it."""
         open_tasks = [task for task in state if self.helped(task, kind) != task]
         different = sorted(set(open_tasks))
         numbers = [range(open_tasks.count(task) + 1) for task in different]

@@ -67,8 +67,8 @@ class RatingTerms:
     def error(self, precision: ArrayLike) -> FloatArray:
         """Root mean square error of the posterior mean, of ratings of this precision together."""
         total = np.asarray(precision, dtype=np.float64)
-        told = self.slope**2 * total / (1.0 + self.floor * total)
-        return np.asarray(1.0 / np.sqrt(1.0 / self.variance + told))
+        information = self.slope**2 * total / (1.0 + self.floor * total)
+        return np.asarray(1.0 / np.sqrt(1.0 / self.variance + information))
 
     @property
     def least(self) -> float:

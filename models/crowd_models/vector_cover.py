@@ -117,8 +117,8 @@ class VectorCoverProblem:
     @cached_property
     def usable(self) -> BoolArray:
         """Who has time, and tells something of a label that is required, shape (T, m)."""
-        told = ((self.quality > 0) & (self.requirement > 0)[:, None, :]).any(axis=2)
-        usable: BoolArray = told & (self.capacity > 0)
+        useful = ((self.quality > 0) & (self.requirement > 0)[:, None, :]).any(axis=2)
+        usable: BoolArray = useful & (self.capacity > 0)
         return usable
 
     @cached_property
@@ -192,8 +192,8 @@ def vector_program(problem: VectorCoverProblem, *, relaxed: bool = False) -> pyo
         need = float(problem.requirement[kinds[i], label])
         if need == 0:
             return pyo.Constraint.Skip
-        told = problem.quality[kinds[i], row[i], label].tolist()
-        return (need, linear(told, [model.y[i, j] for j in row[i]]), None)
+        gains = problem.quality[kinds[i], row[i], label].tolist()
+        return (need, linear(gains, [model.y[i, j] for j in row[i]]), None)
 
     model.capacity = pyo.Constraint(range(m), rule=capacity)
     model.cover = pyo.Constraint(range(len(kinds)), range(labels), rule=cover)

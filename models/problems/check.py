@@ -282,19 +282,19 @@ def _free(value, words):
 # ---- the plan ----
 
 
-def plan_of(problem, told):
+def plan_of(problem, given):
     """The plan: [row, workers by class, times], every class once and by its plain number."""
-    require(("labels" in told) != ("patterns" in told), "give labels or patterns")
+    require(("labels" in given) != ("patterns" in given), "give labels or patterns")
     rows, workers = len(problem.of), len(problem.copies)
-    if "labels" in told:
+    if "labels" in given:
         plan = []
-        for i, those in enumerate(listed(told["labels"], "labels")):
+        for i, those in enumerate(listed(given["labels"], "labels")):
             require(i < rows, "more lists of workers than tasks")
             words = f"task {i}, a worker"
             plan.append([i, Counter(count(j, words, workers - 1) for j in listed(those, words)), 1])
         return plan
     plan, names = [], {str(j): j for j in range(workers)}
-    for row in listed(told["patterns"], "patterns"):
+    for row in listed(given["patterns"], "patterns"):
         i, those, times = listed(row, "a pattern", 3)
         count(i, "a pattern's task", rows - 1)
         require(set(table(those, f"task {i}")) <= set(names), f"task {i}: no worker of that name")
@@ -302,10 +302,10 @@ def plan_of(problem, told):
     return plan
 
 
-def cost_of(problem, told):
+def cost_of(problem, given):
     """What a plan costs that keeps every constraint."""
     done, used, cost = Counter(), Counter(), 0
-    for i, workers, times in plan_of(problem, told):
+    for i, workers, times in plan_of(problem, given):
         count(times, f"task {i}, times", problem.times[i])
         kind, cover, done[i] = problem.kinds[problem.of[i]], 0, done[i] + times
         for j, copies in workers.items():
@@ -395,7 +395,7 @@ def ratio_of(first, second):
 
 
 def least_price(lots, kind, counts):
-    """P(u), by all (labels if it `counts`, cover, price) but those too dear at a rate to come.
+    """P(u), by all (labels if it `counts`, cover, price) but those too costly at a rate to come.
 
     Where those are more than `MOST`, the sets of the lots to come are listed and joined to them,
     unless some of those sets show that the rate alone says as much. Infinite where nobody can
@@ -407,12 +407,12 @@ def least_price(lots, kind, counts):
             reach, known, cover, price = reach + w, known + p, w, max(0, p)
     if reach < STEPS:
         return math.inf
-    beyond = 1 + sum(max(0, p) for _, p, _ in items)  # dearer than any set
+    beyond = 1 + sum(max(0, p) for _, p, _ in items)  # more than any set costs
     known = beyond if counts else known
     lots = sorted(((p * cover - price * w, w, p, n) for w, p, n in items), key=lambda x: -abs(x[0]))
     rest, states = sum(min(0, r) for r, *_ in lots), [(0, 0, 0)]
     least = (price * STEPS + rest) // cover  # rate × need + Σ min(0, price − rate × cover)
-    owed = sum(p < 0 for _, _, p, _ in lots)  # lots to come that cost less than nothing
+    owed = sum(p < 0 for _, _, p, _ in lots)  # lots to come of a price below 0
     for at, (r, w, p, n) in enumerate(lots, 1):
         rest, owed = rest - min(0, r), owed - (p < 0)
         more = [(k + n, min(STEPS, a + w), b + p) for k, a, b in states if k + n <= kind.most]
@@ -438,7 +438,7 @@ def lots_of(lots, need, counts):
 
 
 def undominated(states, cover, price, room):
-    """States not too dear at the rate, by rising price: those that cost more cover more."""
+    """States not too costly at the rate, by rising price: those that cost more cover more."""
     top, left = {}, []
     for b, a, k in sorted((b, -a, k) for k, a, b in states if b * cover - price * a < room):
         if -a > top.get(k, -1):
@@ -465,7 +465,7 @@ def completed(states, lots, kind, rate, between):
 def ends_of(lots, kind, rate, room, most, up):
     """Sets of some lots, as states: of too many some, or, where they go `up`, with rounded covers.
 
-    What some of them cost may be dear; what costs less by covers rounded up is a lower bound. None
+    Some of them may be costly; what costs less by covers rounded up is a lower bound. None
     where their numbers of labels alone are too many.
     """
     ends, rest, grain = [(0, 0, 0)], sum(min(0, r) for r, *_ in lots), STEPS >> 24
@@ -752,21 +752,21 @@ Part = namedtuple("Part", "tasks sign limit")
 """A side of a split, sign × (how many of some tasks are dropped) ≤ limit."""
 
 
-def drop_proven(content, told):
+def drop_proven(content, given):
     """What a proof shows of tasks to drop, beside what all proofs have.
 
     Numbers of labels have no limits here, and a label may be given in part: who has no plan even
     so has none at all.
     """
-    problem, claims = read(content), table(told["claim"], "claim")
+    problem, claims = read(content), table(given["claim"], "claim")
     require(problem.form == "assignment", "tasks to drop are of covers")
     alone = set(problem.times) | set(problem.copies) <= {1}
     require(alone, "tasks to drop are of a problem by task and worker")
-    dropped = rising(told["drop"], "tasks to drop", len(problem.of))
+    dropped = rising(given["drop"], "tasks to drop", len(problem.of))
     require(set(claims) == {"tasks", "bound"}, "claim tasks and bound")
     require(count(claims["tasks"], "tasks") == len(dropped), f"{len(dropped)} tasks are dropped")
-    shares_cover(problem, told["shares"], dropped)
-    bound = drop_bound(problem, told["tree"])
+    shares_cover(problem, given["shares"], dropped)
+    bound = drop_bound(problem, given["tree"])
     claimed = count(claims["bound"], "bound")
     require(claimed <= math.ceil(bound), f"the tree proves {float(bound):.12g} only")
     require(claimed <= len(dropped), "fewer tasks than the bound")
@@ -860,22 +860,22 @@ def _gain(value):
     return Fraction(value)
 
 
-def hiring_proven(content, told):
+def hiring_proven(content, given):
     """What a proof shows of whom to hire, beside what all proofs have."""
-    problem, claims = read_hiring(content), table(told["claim"], "claim")
+    problem, claims = read_hiring(content), table(given["claim"], "claim")
     if not problem.who:
-        require("chosen" not in told and claims == {"infeasible": True}, "nobody can be hired")
-        require(claims["infeasible"] is True and told["sizes"] == [], "no sizes, and true")
+        require("chosen" not in given and claims == {"infeasible": True}, "nobody can be hired")
+        require(claims["infeasible"] is True and given["sizes"] == [], "no sizes, and true")
         return "nobody can be hired"
-    require("chosen" in told and set(claims) == {"score", "bound"}, "chosen, score and bound")
-    chosen = rising(told["chosen"], "chosen", len(problem.gains))
+    require("chosen" in given and set(claims) == {"score", "bound"}, "chosen, score and bound")
+    chosen = rising(given["chosen"], "chosen", len(problem.gains))
     require(0 < len(chosen) <= problem.budget, "nobody is chosen, or more than the budget")
     require(set(chosen) <= set(problem.who), "somebody is chosen who cannot be hired")
     require(sum(problem.costs[j] for j in chosen) <= problem.money, "more than the money")
     score, bound = scored(claims["score"], "score"), scored(claims["bound"], "bound")
     gained = sum(problem.gains[j] for j in chosen)
     require(score == (gained, len(chosen)), f"the score is {float(gained)} / √{len(chosen)}")
-    sizes = listed(told["sizes"], "sizes", min(problem.budget, len(problem.who)))
+    sizes = listed(given["sizes"], "sizes", min(problem.budget, len(problem.who)))
     for size, tree in enumerate(sizes, 1):
         most = gain_bound(problem, tree, size)
         within = most is None or squared(most, size) <= squared(*bound)
@@ -948,13 +948,13 @@ def check(row):
     content = path.read_bytes() if path.exists() else runpy.run_path(drawn)["text"](name).encode()
     require(hashlib.sha256(content).hexdigest() == row["sha256"], "another file: sha256 differs")
     problem = read(content.decode("utf-8"))
-    told = table(parsed((HERE / "solutions" / path.name).read_text("utf-8")), "solution")
+    given = table(parsed((HERE / "solutions" / path.name).read_text("utf-8")), "solution")
     require(
-        "worker_prices" in told and len(told) == 2, "give worker_prices, and labels or patterns"
+        "worker_prices" in given and len(given) == 2, "give worker_prices, and labels or patterns"
     )
     size = [str(x) for x in (sum(problem.times), sum(problem.copies), len(problem.kinds))]
     require(size == [row["tasks"], row["workers"], row["types"]], f"its size is {size}")
-    cost, bound = cost_of(problem, told), bound_of(problem, told["worker_prices"])
+    cost, bound = cost_of(problem, given), bound_of(problem, given["worker_prices"])
     require(row["status"] in ("checked", "solver's word"), "a status of another name")
     holds = claimed <= bound if row["status"] == "checked" else bound <= claimed
     require(holds and max(claimed, bound) <= cost == best, f"{float(cost)}, {float(bound)} proven")
@@ -975,34 +975,34 @@ def verdict(name, rows):
 
 def proven(content, text):
     """What a proof shows of a problem, both as they stand in their files; ValueError if wrong."""
-    told = table(parsed(text), "proof")
-    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    given = table(parsed(text), "proof")
+    canonical = json.dumps(given, sort_keys=True, separators=(",", ":"))
     require(text == f"{canonical}\n", "not as it is to be written: keys in order, no blanks")
-    require({"kind", "format", "problem_sha256", "claim"} <= set(told), "fields")
-    require(told["problem_sha256"] == hashlib.sha256(content).hexdigest(), "of another problem")
-    require(told["format"] == 2 and type(told["format"]) is int, "a format of another number")
-    rest = set(told) - {"kind", "format", "problem_sha256", "claim"}
-    if told["kind"] == "selection":
+    require({"kind", "format", "problem_sha256", "claim"} <= set(given), "fields")
+    require(given["problem_sha256"] == hashlib.sha256(content).hexdigest(), "of another problem")
+    require(given["format"] == 2 and type(given["format"]) is int, "a format of another number")
+    rest = set(given) - {"kind", "format", "problem_sha256", "claim"}
+    if given["kind"] == "selection":
         require({"sizes"} <= rest <= {"sizes", "chosen"}, "fields")
-        return hiring_proven(content.decode("utf-8"), told)
-    if told["kind"] == "drop":
+        return hiring_proven(content.decode("utf-8"), given)
+    if given["kind"] == "drop":
         require(rest == {"drop", "shares", "tree"}, "fields")
-        return drop_proven(content.decode("utf-8"), told)
+        return drop_proven(content.decode("utf-8"), given)
     plan = rest & {"labels", "patterns"}
     require(rest == {"tree"} | plan, "fields")
-    claims, problem = table(told["claim"], "claim"), read(content.decode("utf-8"))
-    require(told["kind"] == problem.form, "a kind of another name")
+    claims, problem = table(given["claim"], "claim"), read(content.decode("utf-8"))
+    require(given["kind"] == problem.form, "a kind of another name")
     if set(claims) == {"infeasible"}:
         require(claims["infeasible"] is True and not plan, "claim infeasible: true, and no plan")
-        require(tree_bound(problem, told["tree"], priced=False) > 0, "a leaf does not rule it out")
+        require(tree_bound(problem, given["tree"], priced=False) > 0, "a leaf does not rule it out")
         return f"no plan keeps every constraint{problem.stated}"
-    bound, claimed = tree_bound(problem, told["tree"]), rational(claims.get("bound"), "bound")
+    bound, claimed = tree_bound(problem, given["tree"]), rational(claims.get("bound"), "bound")
     require(claimed <= bound, f"the tree proves {float(bound):.12g} only")
     if not plan:
         require(set(claims) == {"bound"}, "claim a bound, and a cost where there is a plan")
         return f"no plan costs less than {claims['bound']}{problem.stated}"
     require(set(claims) == {"cost", "bound"}, "claim cost and bound")
-    cost = cost_of(problem, told)
+    cost = cost_of(problem, given)
     require(rational(claims["cost"], "cost") == cost, f"the plan costs {float(cost):.12g}")
     require(bound <= cost, "a plan below its bound")
     none = "none is cheaper" if claimed == cost else f"none costs less than {claims['bound']}"

@@ -113,10 +113,10 @@ Game = namedtuple("Game", "start quality capacity price repair_price repair_qual
 Arrivals = namedtuple("Arrivals", "types weight plan")
 
 
-def online(told):
+def online(given):
     """What the claim says, where it holds."""
-    bound = online_bound(told["problem"], told["sequences"])
-    claimed = rational(table(told["claim"], {"ratio"}, "claim")["ratio"], "ratio")
+    bound = online_bound(given["problem"], given["sequences"])
+    claimed = rational(table(given["claim"], {"ratio"}, "claim")["ratio"], "ratio")
     require(claimed <= bound, f"the weights prove {float(bound):.12g} only")
     return f"no online algorithm has a ratio below {claimed}"
 
@@ -142,33 +142,33 @@ def online_bound(problem, sequences):
 def game_of(problem):
     """The problem, its prices in whole multiples of one unit."""
     names = {"requirement", "tasks", *Game._fields} - {"start"}
-    told = table(problem, names, "problem")
-    price = rationals(told["price"], "price")
-    quality = [counts(row, "quality", len(price)) for row in listed(told["quality"], "quality")]
-    needs = counts(told["requirement"], "requirement", len(quality))
-    tasks = counts(told["tasks"], "tasks", len(quality))
+    given = table(problem, names, "problem")
+    price = rationals(given["price"], "price")
+    quality = [counts(row, "quality", len(price)) for row in listed(given["quality"], "quality")]
+    needs = counts(given["requirement"], "requirement", len(quality))
+    tasks = counts(given["tasks"], "tasks", len(quality))
     require(sum(tasks) <= MOST_TASKS, f"tasks: more than {MOST_TASKS}, too many to check")
-    repair_price = rational(told["repair_price"], "repair_price")
+    repair_price = rational(given["repair_price"], "repair_price")
     unit = math.lcm(*(each.denominator for each in [*price, repair_price]))
     start = [(t, need) for t, (need, n) in enumerate(zip(needs, tasks)) for _ in range(n)]
     return Game(
         tuple(start),
         quality,
-        counts(told["capacity"], "capacity", len(price)),
+        counts(given["capacity"], "capacity", len(price)),
         [int(each * unit) for each in price],
         int(repair_price * unit),
-        count(told["repair_quality"], "repair_quality", least=1),
+        count(given["repair_quality"], "repair_quality", least=1),
     )
 
 
 def arrivals_of(value, types, tasks):
-    told = table(value, Arrivals._fields, "a sequence")
-    kinds = counts(told["types"], "types", most=types - 1)
+    given = table(value, Arrivals._fields, "a sequence")
+    kinds = counts(given["types"], "types", most=types - 1)
     plan = [
         counts(chosen, "plan, a task", most=tasks - 1)
-        for chosen in listed(told["plan"], "plan", len(kinds))
+        for chosen in listed(given["plan"], "plan", len(kinds))
     ]
-    return Arrivals(tuple(kinds), count(told["weight"], "weight"), plan)
+    return Arrivals(tuple(kinds), count(given["weight"], "weight"), plan)
 
 
 def repaired(game, state):
@@ -247,12 +247,12 @@ def served(game, state, kind):
 Posted = namedtuple("Posted", "asks any repair price share")
 
 
-def posted_price(told):
+def posted_price(given):
     """What the claim says, where it holds."""
-    posted = posted_of(told["problem"])
-    ratio = rational(table(told["claim"], {"ratio"}, "claim")["ratio"], "ratio")
+    posted = posted_of(given["problem"])
+    ratio = rational(table(given["claim"], {"ratio"}, "claim")["ratio"], "ratio")
     ends = [e for e, price in enumerate([None, *posted.price]) if e == 0 or posted.asks[0] <= price]
-    prices = rationals(told["prices"], "prices", len(ends))
+    prices = rationals(given["prices"], "prices", len(ends))
     numbers = [*posted.asks, posted.repair, *posted.price, *prices]
     unit = math.lcm(*(x.denominator for x in numbers))
     scaled = posted._replace(
@@ -270,18 +270,18 @@ def posted_price(told):
 def posted_of(problem):
     """What workers ask for a unit, U, and the price by step, falling, of so large a share each.
 
-    The dearest that they ask is U at most: `asks` lists all of it, or with `any` the least of it.
+    Nobody asks more than U: `asks` lists all that they ask, or with `any` the least of it.
     Shares become whole numbers.
     """
-    told = table(problem, Posted._fields, "problem")
-    require(type(told["any"]) is bool, "any: true or false")
-    price = rationals(told["price"], "price")
-    share = rationals(told["share"], "share", len(price))
+    given = table(problem, Posted._fields, "problem")
+    require(type(given["any"]) is bool, "any: true or false")
+    price = rationals(given["price"], "price")
+    share = rationals(given["share"], "share", len(price))
     many = math.lcm(*(x.denominator for x in share))
     posted = Posted(
-        sorted(rationals(told["asks"], "asks", 1 if told["any"] else None)),
-        told["any"],
-        rational(told["repair"], "repair"),
+        sorted(rationals(given["asks"], "asks", 1 if given["any"] else None)),
+        given["any"],
+        rational(given["repair"], "repair"),
         price,
         [int(x * many) for x in share],
     )
@@ -307,12 +307,12 @@ def end_holds(posted, ratio, e, p):
     by, of = ratio.numerator, ratio.denominator
     spent, rest = 0, sum(posted.share[e:])
     for i, (price, share) in enumerate(zip(posted.price[: e + 1], posted.share)):
-        # What is dearest is at an end of what may be asked, or where p or the price stands.
+        # The highest cost is at an end of what may be asked, or where p or the price stands.
         corners = [*posted.asks, *((p, stands, price) if posted.any else ())]
         asks = [a for a in corners if posted.asks[0] <= a <= price]
         if asks:
-            dear = max(a * of + (by * max(p - a, 0) if a <= stands else 0) for a in asks)
-            spent += share * (dear if i < e else max(dear - posted.repair * of, 0))
+            most = max(a * of + (by * max(p - a, 0) if a <= stands else 0) for a in asks)
+            spent += share * (most if i < e else max(most - posted.repair * of, 0))
     return spent + rest * posted.repair * of <= by * p * sum(posted.share)
 
 
@@ -321,37 +321,37 @@ def end_holds(posted, ratio, e, p):
 Terms = namedtuple("Terms", "skill tasks supply epsilon cost promise")
 
 
-def sequential(told):
+def sequential(given):
     """What the claim says, where it holds."""
-    terms, bound = sequential_bound(told)
+    terms, bound = sequential_bound(given)
     words = {
         "error": "each task wrong at most {} of the time",
         "mean": "{} of the tasks wrong at most in the mean",
         "posterior": "no task closed above a posterior error of {}",
     }[terms.promise].format(f"{float(terms.epsilon):.12g}")
-    if "none" in told["claim"]:
+    if "none" in given["claim"]:
         require(bound > 0, "the values prove nothing")
         return f"there is no policy, {words}"
-    claimed = rational(table(told["claim"], {"bound"}, "claim")["bound"], "bound")
+    claimed = rational(table(given["claim"], {"bound"}, "claim")["bound"], "bound")
     require(claimed <= max(bound, 0), f"the values prove {float(bound):.12g} only")
     return f"no policy costs less than {float(claimed):.12g}, {words}"
 
 
-def sequential_bound(told):
+def sequential_bound(given):
     """The problem, and what prices λ of labels and μ of errors prove.
 
     Each policy of all tasks does some policy to each task and is charged V or more for it. At most
     λ·C + μ·(errors allowed) of what it is charged is not cost. So where labels cost nothing but λ,
     as with a claim that there is none, no policy keeps a promise of which that is above 0.
     """
-    terms = terms_of(told["problem"])
-    require(type(told["claim"]) is dict, "claim: no table")
-    none = "none" in told["claim"]
+    terms = terms_of(given["problem"])
+    require(type(given["claim"]) is dict, "claim: no table")
+    none = "none" in given["claim"]
     if none:
-        require(table(told["claim"], {"none"}, "claim")["none"] is True, "none: true")
-    worker = rationals(told["worker_prices"], "worker_prices", len(terms.supply))
-    error = rationals(told["error_prices"], "error_prices", len(terms.tasks))
-    values = listed(told["values"], "values", len(terms.tasks))
+        require(table(given["claim"], {"none"}, "claim")["none"] is True, "none: true")
+    worker = rationals(given["worker_prices"], "worker_prices", len(terms.supply))
+    error = rationals(given["error_prices"], "error_prices", len(terms.tasks))
+    values = listed(given["values"], "values", len(terms.tasks))
     if terms.promise == "mean":
         require(len(set(error)) == 1, "error_prices: one for all where the mean is promised")
     bound = -sum(price * most for price, most in zip(worker, terms.supply))
@@ -377,18 +377,18 @@ def sequential_bound(told):
 
 def terms_of(problem):
     """Skills and prices by task type and worker class, tasks, labels there are, and the promise."""
-    told = table(problem, Terms._fields, "problem")
-    tasks, supply = rationals(told["tasks"], "tasks"), rationals(told["supply"], "supply")
+    given = table(problem, Terms._fields, "problem")
+    tasks, supply = rationals(given["tasks"], "tasks"), rationals(given["supply"], "supply")
     require(tasks and supply, "tasks, supply: give one or more")
     matrices = [
-        [rationals(row, name, len(supply), most) for row in listed(told[name], name, len(tasks))]
+        [rationals(row, name, len(supply), most) for row in listed(given[name], name, len(tasks))]
         for name, most in (("skill", 1), ("cost", LARGEST))
     ]
     require(all(p >= Fraction(1, 2) for row in matrices[0] for p in row), "skill: one is below 1/2")
-    epsilon = rational(told["epsilon"], "epsilon")
+    epsilon = rational(given["epsilon"], "epsilon")
     require(0 < epsilon < Fraction(1, 2), "epsilon: it is not between 0 and 1/2")
-    require(told["promise"] in ("error", "mean", "posterior"), "promise: error, mean or posterior")
-    return Terms(matrices[0], tasks, supply, epsilon, matrices[1], told["promise"])
+    require(given["promise"] in ("error", "mean", "posterior"), "promise: error, mean or posterior")
+    return Terms(matrices[0], tasks, supply, epsilon, matrices[1], given["promise"])
 
 
 def telling(skills, charges):
@@ -415,16 +415,16 @@ def undominated(workers):
     return kept
 
 
-def error_task(workers, mu, told):
+def error_task(workers, mu, given):
     """What a task is charged at least: v at an error of ½, by values v at errors b of its leader.
 
     v ≤ μ b, and v ≤ c + E v(b′) for each worker, linear between the errors. The least charge V is
     concave, so v − V is largest at one of the errors, and there stopping and asking leave it at 0
     or below, as no policy asks for ever.
     """
-    told = table(told, {"errors", "values"}, "values")
-    b = rationals(told["errors"], "errors")
-    v = rationals(told["values"], "values", len(b))
+    given = table(given, {"errors", "values"}, "values")
+    b = rationals(given["errors"], "errors")
+    v = rationals(given["values"], "values", len(b))
     require(len(b) >= 2 and b[0] == 0 and b[-1] == Fraction(1, 2), "errors: from 0 to 1/2")
     require(all(x < y for x, y in pairwise(b)), "errors: they do not rise")
     require(all(x <= mu * y for x, y in zip(v, b)), "values: stopping is charged less")
@@ -453,7 +453,7 @@ def error_task(workers, mu, told):
     return v[-1]
 
 
-def posterior_task(workers, enough, told):
+def posterior_task(workers, enough, given):
     """What a task is charged at least until its odds are `enough`, by values w between some odds.
 
     W = V (1 + o), with o the odds of the leader: a label of odds q takes W(o) to
@@ -463,9 +463,9 @@ def posterior_task(workers, enough, told):
     what asking comes to, from both sides and at the odds themselves. As no policy asks for ever,
     w ≤ W.
     """
-    told = table(told, {"odds", "values"}, "values")
-    odds = rationals(told["odds"], "odds")
-    rows = listed(told["values"], "values", max(len(odds) - 1, 0))
+    given = table(given, {"odds", "values"}, "values")
+    odds = rationals(given["odds"], "odds")
+    rows = listed(given["values"], "values", max(len(odds) - 1, 0))
     ends = [rationals(row, "values, a cell", 2) for row in rows]
     require(len(odds) >= 2 and odds[0] == 1 and odds[-1] == enough, "odds: from 1 to 1/ε − 1")
     require(all(x < y for x, y in pairwise(odds)), "odds: they do not rise")
@@ -499,12 +499,12 @@ def worth(odds, ends, at, side):
 # ---- what a proof is about ----
 
 
-def about(told):
+def about(given):
     """What the problem is, in a few words, and the digest that names it."""
-    problem = told["problem"]
+    problem = given["problem"]
     digest = hashlib.sha256(canonical(problem).encode()).hexdigest()
     said = {"online": about_online, "posted-price": about_posted, "sequential": about_sequential}
-    return f"problem {digest[:12]}: {said[told['kind']](problem)}"
+    return f"problem {digest[:12]}: {said[given['kind']](problem)}"
 
 
 def about_online(problem):
@@ -550,19 +550,19 @@ KINDS = {
 
 def proven(text):
     """What a proof shows, as it stands in its file; ValueError if wrong."""
-    told = parsed(text)
-    require(type(told) is dict, "no table")
-    require(text == f"{canonical(told)}\n", "not as it is to be written: keys in order, no blanks")
-    kind = told.get("kind")
+    given = parsed(text)
+    require(type(given) is dict, "no table")
+    require(text == f"{canonical(given)}\n", "not as it is to be written: keys in order, no blanks")
+    kind = given.get("kind")
     require(type(kind) is str and kind in KINDS, f"kind: one of {', '.join(KINDS)}")
     holds, fields = KINDS[kind]
-    table(told, {"kind", "format", "problem", "claim"} | fields, "a proof")
-    require(type(told["format"]) is int and told["format"] == FORMAT, f"format: {FORMAT}")
-    return f"{holds(told)}; {about(told)}"
+    table(given, {"kind", "format", "problem", "claim"} | fields, "a proof")
+    require(type(given["format"]) is int and given["format"] == FORMAT, f"format: {FORMAT}")
+    return f"{holds(given)}; {about(given)}"
 
 
-def canonical(told):
-    return json.dumps(told, sort_keys=True, separators=(",", ":"))
+def canonical(given):
+    return json.dumps(given, sort_keys=True, separators=(",", ":"))
 
 
 def line_of(content):

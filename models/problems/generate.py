@@ -24,7 +24,7 @@ GAINS = {
         lambda e: (1 - 2 * e) * math.log((1 - e) / e),
     ),
 }
-"""What a label of skill p is worth and what an error ε asks for, in nats, told to six digits."""
+"""What a label of skill p is worth and what an error ε asks for, in nats, to six digits."""
 
 
 def family(name, *specs):
@@ -35,7 +35,7 @@ def family(name, *specs):
 def of(name, tasks, workers, capacity, epsilon, skills=SPREAD, types=3, **more):
     """Describe an instance; `types` None: every pair of task and worker has a skill of its own.
 
-    `price`: whole (1 to 5, dearer with skill), worker (one to three, by worker), cents
+    `price`: whole (1 to 5, higher with skill), worker (one to three, by worker), cents
     (0.50 to 2.00). `share` of the pairs that may be assigned; `least`, `most`: labels of a task;
     `gain`: see `crowd_models.gains`.
     """

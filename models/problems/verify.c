@@ -288,7 +288,7 @@ static struct {
   long tasks, workers;
   Task *task;
   I *times, *copies, *capacity, step; /* all prices are multiples of step / 10^places */
-  I dearest;                          /* the largest of them */
+  I highest;                          /* the largest of them */
   int skill, digits, places;          /* after the point: of labels' worth, of prices */
 } P;
 
@@ -406,7 +406,7 @@ static void read_problem(Value *raw) {
     for (long j = 0; another && j < P.workers; j++)
       if (allowed(order[i], j)) {
         I price = price_of(order[i], j);
-        P.step = gcd(P.step, price), P.dearest = price > P.dearest ? price : P.dearest;
+        P.step = gcd(P.step, price), P.highest = price > P.highest ? price : P.highest;
       }
   }
   free(order);
@@ -505,7 +505,7 @@ static int least_price(const Task *t, const I *charge, I D, int priced, I *resul
   mul(4, mul(prices, add(W, covers))); /* no product below is larger */
   if (covers < W) return free(lots), 0;
   qsort(lots, (size_t)many, sizeof *lots, by_rate);
-  I top = 0, base = 1, best = prices, bought = 0, labels = 0; /* dearer than any choice */
+  I top = 0, base = 1, best = prices, bought = 0, labels = 0; /* more than any choice costs */
   State start = {0, 0, 0};
   for (long k = 0; k < many; k++) { /* the cheapest cover first tells the rate, and a choice */
     if (reach >= W && lots[k].a >= 0) continue;
@@ -583,7 +583,7 @@ static I grid_of(const Value *own, const Value *above) { /* as fine as least_pri
     top = fmax(top, size_of(own->of + j)), many += (double)P.copies[j];
   }
   for (int s = 0; s < depth; s++) top += size_of(above->of + s);
-  top += (double)P.dearest / (double)power(P.places);
+  top += (double)P.highest / (double)power(P.places);
   while (D > GRID && 4e16 * (many + 1) * many * top * (double)D > 1e38) D /= 10;
   return D;
 }

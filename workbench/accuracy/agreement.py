@@ -52,8 +52,8 @@ class BesideChance:
         return self._shown(self.chance)
 
     @property
-    def told(self) -> BoolArray:
-        """Who would be seen to, if she never agreed, shape (m,)."""
+    def seen(self) -> BoolArray:
+        """Who would be shown to guess, if she never agreed, shape (m,)."""
         return self._shown(self.least)
 
     def _shown(self, chance: FloatArray) -> BoolArray:

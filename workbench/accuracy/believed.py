@@ -42,9 +42,11 @@ TAIL = 0.03
 LEAST = 1e-3
 """Shares count as no less, and as no more than one less it."""
 OVERLAPPING = 20
-"""Tasks with labels of two workers from which on beliefs are told; half of the tasks will do."""
+"""Tasks with labels of two workers from which on beliefs are stated; half of the tasks will do."""
 BEYOND_CHANCE = 2.326
 """Standard errors by which labels agree more than by chance, of 99 %."""
+AGREEING = 0.4
+"""Chance-corrected agreement of workers who are right on somewhat more than four tasks of five."""
 
 
 @dataclass(frozen=True)
@@ -182,9 +184,14 @@ def untold_in_parts(parts: Iterable[Votes]) -> str | None:
         why = "all labels are of one class"
     elif seen.beyond_chance() < BEYOND_CHANCE:
         why = "labels of the same task agree no more than chance explains"
+        if seen.may_agree():
+            why = (
+                f"only {seen.overlapping} tasks have labels of two workers, too few to tell "
+                "whether they agree more than by chance"
+            )
     else:
         return None
-    return f"How many are wrong cannot be told: {why}."
+    return f"How many are wrong cannot be known: {why}."
 
 
 class _Overlap:
@@ -234,6 +241,16 @@ class _Overlap:
         The variance (Hoeffding 1948, Section 5) is P (A + A² − 2 Σ p³) for pairs by themselves, and
         (Σ p³ − A²) Σ_i n_i (n_i − 1 − 2P/k)² for what tasks of unlike size n_i do to the shares p.
         """
+        beyond, error, _ = self._agreeing_pairs()
+        return beyond / error
+
+    def may_agree(self) -> bool:
+        """Whether chance-corrected agreement may be `AGREEING` or more, at 99 %."""
+        beyond, error, most = self._agreeing_pairs()
+        return beyond + BEYOND_CHANCE * error >= AGREEING * most
+
+    def _agreeing_pairs(self) -> tuple[float, float, float]:
+        """Pairs that agree beyond chance, their standard error, and how many would if all did."""
         many = self.named.sum()
         share = self.named / many
         twice, thrice = float((share**2).sum()), float((share**3).sum())
@@ -241,7 +258,8 @@ class _Overlap:
         # Σ n (n − 1 − c)² = Σ n (n − 1)² − 2c Σ n (n − 1) + c² Σ n, where c = Σ n (n − 1) / Σ n.
         unlike = max(self.unlike - self.pairs**2 / many, 0.0)
         variance = 0.5 * self.pairs * alone + (thrice - twice**2) * unlike
-        return float(0.5 * (self.alike - twice * self.pairs) / np.sqrt(variance))
+        beyond = 0.5 * (self.alike - twice * self.pairs)
+        return float(beyond), float(np.sqrt(variance)), 0.5 * self.pairs * (1.0 - twice)
 
 
 def _hundredths(share: float) -> str:

@@ -59,7 +59,7 @@ class BestSet:
 def best_set(skill: ArrayLike, *, weighted: bool = False) -> BestSet:
     """S*: the smallest of the sets of workers whose vote is most often right.
 
-    Never empty: where nobody is better than a coin, the best one is still asked.
+    Never empty: where nobody is better than a guess, the best one is still asked.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class ClassError:
         Chance to be wrong by true class, lots included, shape (K,).
     radius
         How far each may be off: four standard errors where answers were drawn, else 0.
-    floor
+    least
         No vote of these workers has a lower greatest class error; four standard errors are taken
         off where answers were drawn.
     """
@@ -50,7 +50,7 @@ class ClassError:
     log_prior: FloatArray
     errors: FloatArray
     radius: float
-    floor: float
+    least: float
 
     @property
     def greatest(self) -> float:
@@ -120,12 +120,12 @@ def class_error(
     chosen, worst = (log_prior, log_prior) if log_prior is not None else _even(tried, classes)
     assert chosen is not None
     assert worst is not None
-    told = tried if listed else _drawn(confusion, draws, seed)
-    each = told.chance * told.wrong(chosen)
+    final = tried if listed else _drawn(confusion, draws, seed)
+    each = final.chance * final.wrong(chosen)
     share = np.exp(worst - np.logaddexp.reduce(worst))
-    bayes = (told.chance * told.wrong(worst)) @ share
-    floor = float(bayes.sum()) - told.spread(bayes)
-    return ClassError(chosen, told.errors(chosen), told.spread(each), max(floor, 0.0))
+    bayes = (final.chance * final.wrong(worst)) @ share
+    least = float(bayes.sum()) - final.spread(bayes)
+    return ClassError(chosen, final.errors(chosen), final.spread(each), max(least, 0.0))
 
 
 def vote_confusion(

@@ -14,9 +14,9 @@ variance that the shares w_s bring in. (Wilson's intervals in place of Jeffreys'
 and cover less where nearly all tasks are of one class: .928 against .945 of 4,000 draws in the
 worst of sixteen cells.) A verdict of which people labelled no task counts as anything.
 
-The judge is right on class c with share a/(a + b). The ends are where (1 − t)a − tb is no more told
-from 0. There N_s counts as a Poisson number, as in the ratio of two of them: where people labelled
-every task this is the usual interval of a share of n tasks of class c.
+The judge is right on class c with share a/(a + b). The ends are where (1 − t)a − tb no more
+differs from 0. There N_s counts as a Poisson number, as in the ratio of two of them: where people
+labelled every task this is the usual interval of a share of n tasks of class c.
 
 The interval of Cohen's κ holds the middle 95 % of draws of w and p, each of the Dirichlet
 distribution by its counts and Jeffreys's prior of agreement: κ is far from normal where one class

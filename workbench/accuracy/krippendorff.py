@@ -109,8 +109,8 @@ def agreement(votes: Votes, value: FloatArray | None = None, *, seed: int = 0) -
     if not pairs:
         return Agreement(None, None, None, None, 0, 0)
     plain = alpha(votes, seed=seed)
-    told = (pairs // 2, int((size > 1).sum()))
-    found = Agreement(alike / pairs, None, None, None, *told)
+    counts = (pairs // 2, int((size > 1).sum()))
+    found = Agreement(alike / pairs, None, None, None, *counts)
     if plain is not None:
         found = replace(found, alpha=plain.value, low=plain.low, high=plain.high)
     if value is None:

@@ -33,7 +33,7 @@ def majority_accuracy(skill: ArrayLike) -> float:
     Parameters
     ----------
     skill
-        p, shape (m,). Without workers the label is a coin's: ½.
+        p, shape (m,). Without workers the label is a guess: ½.
 
     Returns
     -------

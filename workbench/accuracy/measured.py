@@ -12,11 +12,11 @@ cross-validation, one task at a time where there are few.
 The count of errors is taken as it is for the interval: with s errors on c control tasks and
 Jeffreys' prior the error rate has the distribution Beta(s + ½, c − s + ½), and the errors on N
 further tasks the beta-binomial one. The rules of different folds are not the same, nor independent,
-so that the mean of their losses varies by more than c coins do. How much more depends on how far
-labels hang on single control tasks, which shows: where a control task's label changes once its own
-gold is known. The counts are divided by 1 + (share of labels that change)/(error rate), 2 at most,
-which is what Nadeau and Bengio's correction comes to when each task is left out once; a rule that
-does not look at gold keeps them whole.
+so that the mean of their losses varies by more than that of c independent ones. How much more
+depends on how far labels hang on single control tasks, which shows: where a control task's label
+changes once its own gold is known. The counts are divided by 1 + (share of labels that
+change)/(error rate), 2 at most, which is what Nadeau and Bengio's correction comes to when each
+task is left out once; a rule that does not look at gold keeps them whole.
 
 The point is the plain share: a model that takes errors for independent is wrong in the same
 direction on most crowds, and drawing the share toward it made it too low.
@@ -43,7 +43,7 @@ from workbench.crowd.votes import Votes
 MOST_FOLDS = 20
 """Times that a rule is fitted without a part of the gold, at most."""
 INTERVAL, BEYOND_CHANCE = 1.645, 2.576
-"""Standard errors: half the 90 % interval of a difference, and what one told from chance takes."""
+"""Standard errors: half the 90 % interval of a difference, and what one beyond chance takes."""
 QUANTILES = 25
 """Numbers of errors that stand for their distribution."""
 LISTED = 20_000
@@ -100,6 +100,23 @@ class MeasuredError:
     counted: IntArray
     loss: FloatArray
     named: FloatArray | None = None
+
+    def answered(self) -> MeasuredError:
+        """The same of the control tasks that have an answer: for where no other was asked about."""
+        if self.named is None or not self.blank:
+            return self
+        there = ~np.isnan(self.named).any(axis=1)
+        return count_errors(
+            self.loss[there],
+            self.counted[there],
+            self.tasks_left,
+            independent=self.error_independent,
+            unstable=self.unstable,
+            met=self.met,
+            confidence=self.confidence,
+            folds=self.folds,
+            named=self.named[there],
+        )
 
     def cost(
         self, stakes: Stakes, gold: IntArray, majority: MajorityError | None = None
@@ -337,7 +354,7 @@ class Difference:
     low, high
         90 % interval of that difference.
     beyond_chance
-        Whether the 99 % interval excludes nought.
+        Whether the 99 % interval excludes 0.
     """
 
     more: float

@@ -1,4 +1,4 @@
-"""How often a weighted vote among more than two classes is wrong, for one-coin workers.
+"""How often a weighted vote among more than two classes is wrong, for workers of one skill.
 
 Voter j names the true class with probability p_j, else one of the L − 1 others with equal chance,
 and counts w_j; the class with the largest sum wins, equal ones are drawn among fairly. All classes
@@ -42,7 +42,7 @@ def plurality_error(
     states: int = 2**16,
     draws: int = 200_000,
 ) -> ErrorRate:
-    """Probability that one weighted vote of one-coin workers is wrong, ties drawn fairly.
+    """Probability that one weighted vote of workers of one skill is wrong, ties drawn fairly.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def merged(lead: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
         return lead, mass
     lead = np.sort(lead, axis=1)
     key = np.rint(lead / MERGE).astype(np.int64)
-    # Equal rows have equal hashes and come together; others that do are told apart below.
+    # Equal rows have equal hashes and come together; others that do are separated below.
     order = np.argsort(key @ HASH ** np.arange(1, key.shape[1] + 1))
     key, lead, mass = key[order], lead[order], mass[order]
     first = np.flatnonzero(np.append(True, (key[1:] != key[:-1]).any(axis=1)))

@@ -5,7 +5,7 @@ at least ε wins; otherwise the label is drawn fairly. A worker with p̂ < ½ ha
 her word is flipped. One with p̂ of 0 or 1 has an infinite weight: she outvotes all who have not,
 and among such workers heads count.
 
-A tolerance ε is the same as one worker more, a fair coin of weight ε: it decides where the
+A tolerance ε is the same as one worker more, who guesses, of weight ε: it decides where the
 others are less than ε apart, and nothing else.
 
 Source: Liu, Liu (2015), Section 4.
@@ -97,8 +97,8 @@ def log_odds_accuracy(
         [0, ½).
     """
     p, w = _pair(skill, weight_skill, 1, tolerance, truncate)
-    coin = _coin(np.abs(w).sum(), tolerance)
-    rate = vote_error(np.append(p, 0.5), np.append(w, coin), states=states, cells=cells)
+    guess = _guess(np.abs(w).sum(), tolerance)
+    rate = vote_error(np.append(p, 0.5), np.append(w, guess), states=states, cells=cells)
     return 1.0 - rate.probability, rate.radius
 
 
@@ -262,13 +262,13 @@ def _together(first: _Outcomes, second: _Outcomes, tolerance: float) -> FloatArr
 
 def _undecided(weight: FloatArray, tolerance: float) -> FloatArray:
     """Within what distance of 0 a sum of weights, Σ|w| in all, leaves the label to a draw."""
-    return np.maximum(TIE * weight, _coin(weight, tolerance))
+    return np.maximum(TIE * weight, _guess(weight, tolerance))
 
 
-def _coin(weight: FloatArray, tolerance: float) -> FloatArray:
-    """Weight of the coin: ε, less what rounding may take from a sum that reaches it."""
-    coin: FloatArray = np.maximum(tolerance - 4 * TIE * (weight + tolerance), 0.0)
-    return coin
+def _guess(weight: FloatArray, tolerance: float) -> FloatArray:
+    """Weight of the guess: ε, less what rounding may take from a sum that reaches it."""
+    guess: FloatArray = np.maximum(tolerance - 4 * TIE * (weight + tolerance), 0.0)
+    return guess
 
 
 def _weights(p: FloatArray, tolerance: float, truncate: float) -> FloatArray:

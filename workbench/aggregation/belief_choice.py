@@ -297,8 +297,8 @@ def _interchanged(population: FloatArray, grid: SkillGrid) -> FloatArray:
 def orientation_known(labels: UnitLabels) -> bool:
     """Whether gold tasks, or workers of known skill who do not nearly guess, tell what is right."""
     known = labels.known
-    told = known is not None and bool((np.ptp(known.chance, axis=1) > CLEAR).any())
-    return bool(len(labels.gold_class)) or told
+    informed = known is not None and bool((np.ptp(known.chance, axis=1) > CLEAR).any())
+    return bool(len(labels.gold_class)) or informed
 
 
 def orientation_odds(labels: UnitLabels, grid: SkillGrid, now: GridFit) -> float:

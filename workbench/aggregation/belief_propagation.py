@@ -1,4 +1,4 @@
-"""What labels say of tasks and of workers: classes of unequal share, two coins, unequal tasks.
+"""What labels say of tasks and of workers: classes of unequal share, two skills, unequal tasks.
 
 Each task has a class c, drawn with shares π that are fitted, and an easiness s; each worker (at
 each task type) is one of some grid g, chances A_g[c, x] to answer x where c is true, drawn with

@@ -26,7 +26,7 @@ STARTS = 2
 
 
 def belief_propagation(votes: Votes, *, earlier: Earlier | None = None, seed: Seed) -> Aggregate:
-    """Label tasks by two coins a worker, shares of the classes and easiness of the tasks.
+    """Label tasks by two skills a worker, shares of the classes and easiness of the tasks.
 
     Its posterior is a mean (`averaged`): what is believed hangs on what is taken of workers and
     tasks, and the evidence does not always know best.
@@ -92,9 +92,9 @@ def averaged(
     - Where the evidence is for tasks of unequal easiness, that fit and the one with tasks alike.
       Easiness takes from everybody's word on disputed tasks alike; where the able are right on
       these too, it is the fit without it that knows.
-    - Of two classes, in equal parts: these; one coin a worker; and `ebcc`, whose workers err
-      together. Two coins a worker leave open how frequent a class is whose tasks mislead many.
-      One coin does not tell right from wrong: it is read as the others are.
+    - Of two classes, in equal parts: these; one skill a worker; and `ebcc`, whose workers err
+      together. Two skills a worker leave open how frequent a class is whose tasks mislead many.
+      One skill does not tell right from wrong: it is read as the others are.
 
     Parameters
     ----------
@@ -111,15 +111,15 @@ def averaged(
         posterior = (posterior + _tempered(labels, chosen.alike)) / 2.0
         models += ["unequal tasks"]
     if labels.classes == 2:
-        coins = alike_coins()
+        grid = alike_coins()
         single = _tempered(
-            labels, fit(labels, coins, begin(labels, coins, np.full(2, 0.5), unequal=False))
+            labels, fit(labels, grid, begin(labels, grid, np.full(2, 0.5), unequal=False))
         )
         if np.abs(single - posterior).sum() > labels.tasks:  # right and wrong are interchanged
             single = single[:, ::-1]
         together = ebcc(votes, restarts=STARTS, earlier=Earlier(known), seed=seed)
         posterior = posterior + single + together.info["posterior"][: labels.tasks]
-        posterior, models = posterior / 3.0, [*models, "one coin", "EBCC"]
+        posterior, models = posterior / 3.0, [*models, "one skill", "EBCC"]
     return posterior, ", ".join(models) + (", averaged" if len(models) > 1 else "")
 
 

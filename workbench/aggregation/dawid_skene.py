@@ -151,7 +151,7 @@ def in_parts(
     confusion, class_prior, smoothing, iterations, tolerance, seed
         As there.
     tell
-        Is told how far it is.
+        Is called with lines on how far it is.
 
     Returns
     -------
@@ -356,7 +356,7 @@ def _expect(matrix: LabelMatrix, chance: FloatArray, prior: FloatArray) -> tuple
 
 
 def _variant(confusion: str, class_prior: str, smoothing: tuple[float, float]) -> str:
-    errors = "full confusion matrices" if confusion == "full" else "one coin a worker"
+    errors = "full confusion matrices" if confusion == "full" else "one skill a worker"
     wrong, right = smoothing
     added = f"smoothing {wrong:g}" if wrong == right else f"smoothing {wrong:g} (right: {right:g})"
     if not any(smoothing):

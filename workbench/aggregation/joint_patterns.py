@@ -271,9 +271,9 @@ def fit_weights(
         if np.abs(step).max() < SETTLED:
             break
     base, said = _stated(features, weights, others)
-    # What labels leave open of the classes they do not tell of the weights.
-    told = _curvature(features, base) - _curvature(features, said)
-    values, vectors = np.linalg.eigh(told * np.outer(deviation, deviation))
+    # What labels leave open of the classes says nothing of the weights.
+    information = _curvature(features, base) - _curvature(features, said)
+    values, vectors = np.linalg.eigh(information * np.outer(deviation, deviation))
     root = (vectors / np.sqrt(1.0 + np.maximum(values, 0.0))) @ vectors.T
     return weights, deviation[:, None] * root
 

@@ -19,7 +19,7 @@ What is promised rests on left-out tasks: each is estimated by a fit without it 
 others of its part), and the floor A is raised until the mean square error that the model foretells
 is the one that was made. In the fit itself the error is too small, for it has seen the truth.
 
-Without gold nothing of this is known: slope and floor cannot be told from the truth's own spread.
+Without gold nothing of this is known: the truth's own spread hides slope and floor.
 
 Source: Bühlmann, Straub (1970), "Glaubwürdigkeit für Schadensätze"; DerSimonian, Laird (1986),
 "Meta-analysis in clinical trials"; Searle, Casella, McCulloch (1992), "Variance components".
@@ -176,8 +176,8 @@ class RatingModel:
         weight = self.gain[j] / self.noise[j]
         centre = _share(ratings.sums(weight * (ratings.value - self.level[j])), total, 0.0)
         error = terms.error(total)
-        told = terms.slope * total / (1.0 + terms.floor * total)
-        value = error**2 * (self.mean / terms.variance + told * centre)
+        known = terms.slope * total / (1.0 + terms.floor * total)
+        value = error**2 * (self.mean / terms.variance + known * centre)
         return Estimates(value, error, total)
 
     def with_floor(self, floor: float) -> RatingModel:
@@ -228,8 +228,8 @@ def fit_ratings(ratings: Ratings, truth: FloatArray) -> RatingModel:
     z = truth[there]
     if len(z) < 3 or np.ptp(z) == 0:
         raise InputError(
-            "gold: tells nothing of ratings where fewer than three gold tasks have any, or all are "
-            "alike; give more gold"
+            "gold: fewer than three gold tasks have ratings, or all are alike, which shows "
+            "nothing of the workers; give more gold"
         )
     mean, variance = float(z.mean()), float(z.var(ddof=1))
     x = np.where(there, np.nan_to_num(truth) - mean, 0.0)
@@ -301,8 +301,8 @@ def promising(model: RatingModel, ratings: Ratings, left: LeftOut) -> RatingMode
     spread = np.array([each.terms.variance for each in left.models])
 
     def foretold(floor: float) -> float:
-        told = slope**2 * total / (1.0 + floor * total)
-        return float((1.0 / (1.0 / spread + told)).mean())
+        known = slope**2 * total / (1.0 + floor * total)
+        return float((1.0 / (1.0 / spread + known)).mean())
 
     low, high = 0.0, HIGHEST * model.terms.variance * model.terms.slope**2
     if foretold(low) >= made:
@@ -351,8 +351,8 @@ def taught_ratings(ratings: Ratings, truth: FloatArray, *, seed: Seed = 0) -> Ta
     many = int((np.isfinite(truth) & (ratings.counts > 0)).sum())
     if many < LEAST_GOLD:
         raise InputError(
-            f"gold: {many} tasks with ratings have any; of ratings nothing is promised from fewer "
-            f"than {LEAST_GOLD}, give more"
+            f"gold: {many} tasks with ratings have it, fewer than {LEAST_GOLD}, and nothing is "
+            "promised; give more gold"
         )
     fitted, left = fit_ratings(ratings, truth), leave_out(ratings, truth, seed=seed)
     model = promising(fitted, ratings, left)
@@ -428,9 +428,9 @@ def _own_squares(
     g = gain[ratings.worker]
     w = g / noise[ratings.worker]
     others = ratings.sums(w * g)[ratings.task] - w * g
-    told = ratings.sums(w * left)[ratings.task] - w * left
+    rest = ratings.sums(w * left)[ratings.task] - w * left
     shrunk = floor / (1.0 + floor * others)
-    return np.asarray((left - g * shrunk * told) ** 2 - g**2 * shrunk)
+    return np.asarray((left - g * shrunk * rest) ** 2 - g**2 * shrunk)
 
 
 def _drawn(ratings: Ratings, values: FloatArray) -> tuple[FloatArray, float]:

@@ -90,7 +90,7 @@ AGGREGATORS: Registry[Aggregator] = Registry(
     Entry(
         "belief-propagation",
         imported("workbench.aggregation.beliefs:belief_propagation"),
-        "two coins a worker, unequal classes, and unequal tasks where labels say so",
+        "two skills a worker, unequal classes, and unequal tasks where labels say so",
         "Liu, Peng, Ihler (2012)",
     ),
 )

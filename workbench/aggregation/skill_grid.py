@@ -1,9 +1,10 @@
-"""What a worker may be like: pairs of coins, or of more classes one coin and pooled errors.
+"""What a worker may be like: pairs of skills, or of more classes one skill and pooled errors.
 
-Of two classes a point of the grid is a pair of *coins*, chances to be right: sensitivity and
-specificity. The more the two differ the less likely it is beforehand, and pairs worse than chance
-are rare. Of more classes a point is one coin, with errors that are alike for all workers, none more
-than nine tenths as likely as the right answer; and there are workers who always name one class.
+Of two classes a point of the grid is a pair of skills, chances to be right: sensitivity and
+specificity, the two coins of Raykar et al. (2010). The more the two differ the less likely it is
+beforehand, and pairs worse than chance are rare. Of more classes a point is one skill, with errors
+that are alike for all workers, none more than nine tenths as likely as the right answer; and there
+are workers who always name one class.
 
 Source: Liu, Peng, Ihler (2012), "Variational inference for crowdsourcing", Section 3; Dawid, Skene
 (1979).
@@ -18,14 +19,14 @@ import numpy as np
 from workbench.base.arrays import FloatArray
 
 # Chosen on seeds 300 to 369 of the simulated crowds of docs/findings/until-trusted.md.
-COINS = (0.03, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.88, 0.94, 0.98)
-"""Chances to name the true class, of either coin."""
+SKILLS = (0.03, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.88, 0.94, 0.98)
+"""Chances to name the true class, where it is the first or the second."""
 APART = 0.15
-"""How far two coins of a worker differ, beforehand: their prior falls as exp(−|a − b|/APART)."""
+"""How far two skills of a worker differ, beforehand: their prior falls as exp(−|a − b|/APART)."""
 WORSE = 0.05
-"""Weight of a pair of coins worse than chance beside its mirror image."""
+"""Weight of a pair of skills worse than chance beside its mirror image."""
 GUESSES = 0.25
-"""Prior share of workers whose coins are both ½."""
+"""Prior share of workers whose skills are both ½."""
 ABILITIES = (0.05, 0.2, 0.35, 0.5, 0.65, 0.75, 0.83, 0.9, 0.95, 0.98)
 """Of more classes: how far a worker is on the way from guessing to always right."""
 CONSTANT = 0.02
@@ -35,7 +36,7 @@ MOST_WRONG = 0.9
 places on the recorded crowd web (an earlier belief, four labels a task, .71 wrong)."""
 # By judgement, not tuned.
 RARE = 1e-4
-"""Pairs of coins less likely beforehand are left out."""
+"""Pairs of skills less likely beforehand are left out."""
 LEAST = 0.005
 """Chance of any answer, at least."""
 
@@ -54,7 +55,7 @@ class SkillGrid:
         Information of a label in nats: mean over pairs of classes of the divergence between their
         answers; shape (G,).
     unlike
-        Divergence of a guess from it, shape (G,): how fast one who guesses is told apart.
+        Divergence of a guess from it, shape (G,): how fast one who guesses is recognised.
     """
 
     chance: FloatArray
@@ -79,28 +80,28 @@ def gains(chance: FloatArray) -> FloatArray:
 
 
 def two_coins() -> SkillGrid:
-    """Pairs of coins: chance to name the first class where it is true, and the second."""
-    first, second = (axis.ravel() for axis in np.meshgrid(COINS, COINS))
+    """Pairs of skills: chance to name the first class where it is true, and the second."""
+    first, second = (axis.ravel() for axis in np.meshgrid(SKILLS, SKILLS))
     prior = np.exp(-np.abs(first - second) / APART)
     below = first + second < 1.0 - 1e-9
     prior[below] *= WORSE
     prior /= prior.sum()
-    coin = (first == 0.5) & (second == 0.5)
-    prior = np.where(coin, GUESSES, (1.0 - GUESSES) * prior)
+    guess = (first == 0.5) & (second == 0.5)
+    prior = np.where(guess, GUESSES, (1.0 - GUESSES) * prior)
     rows = np.stack([np.stack([first, 1 - first], 1), np.stack([1 - second, second], 1)], axis=1)
     kept = prior > RARE
     return SkillGrid.of(rows[kept], prior[kept])
 
 
 def alike_coins() -> SkillGrid:
-    """Pairs of coins that are one: right with the same chance in either class."""
+    """Pairs of equal skills: right with the same chance in either class."""
     pairs = two_coins()
     alike = pairs.chance[:, 0, 0] == pairs.chance[:, 1, 1]
     return SkillGrid.of(pairs.chance[alike], pairs.prior[alike])
 
 
 def one_coin_grid(errors: FloatArray) -> SkillGrid:
-    """One coin and pooled errors, and constant answers.
+    """One skill and pooled errors, and constant answers.
 
     Parameters
     ----------

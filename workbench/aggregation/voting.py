@@ -314,8 +314,8 @@ def expected_accuracy(
 def linear_weights(skill: ArrayLike, classes: int = 2) -> FloatArray:
     """Weights (L p − 1)/(L − 1), any shape; for two classes 2p − 1.
 
-    A coin weighs 0, an oracle 1. Source: Ho et al. (2013), Lemma 1, where 2p − 1 minimises the
-    bound on the error; Li, Liu (2015) for L classes, up to scale.
+    A worker who guesses weighs 0, an oracle 1. Source: Ho et al. (2013), Lemma 1, where 2p − 1
+    minimises the bound on the error; Li, Liu (2015) for L classes, up to scale.
 
     Raises
     ------

@@ -25,7 +25,7 @@ from workbench.crowd.reading import TextTable, as_number, as_text, is_missing, o
 from workbench.crowd.tables import column, read_gold
 
 if TYPE_CHECKING:
-    from workbench.auditing.loop import Coin, Spending
+    from workbench.auditing.loop import NextExpense, Spending
     from workbench.auditing.record import AuditRecord
     from workbench.auditing.strata import Strata
 
@@ -95,7 +95,7 @@ class Auditor:
         return cls(AuditRecord.open(path, origin))
 
     def close(self) -> None:
-        """Close the file that keeps it; nothing more can be asked or told."""
+        """Close the file that keeps it; nothing more can be drawn or entered."""
         self._record.close()
 
     @property
@@ -138,7 +138,7 @@ class Auditor:
         """Give tasks to check: those that wait for their label, then new draws.
 
         None once it is certified. A draw is kept before its task is given. What is drawn must be
-        told: a task may not be skipped.
+        checked: a task may not be skipped.
 
         Parameters
         ----------
@@ -195,11 +195,11 @@ class Auditor:
             )
         return written(names)
 
-    def next_coin(self, number: int, risk: float, spending: Spending) -> Coin:
+    def next_expense(self, number: int, risk: float, spending: Spending) -> NextExpense:
         """Say whether a check or labels are cheaper now; see `workbench.auditing.loop`."""
-        from workbench.auditing.loop import next_coin
+        from workbench.auditing.loop import next_expense
 
-        return next_coin(self._record.state, number, risk, spending)
+        return next_expense(self._record.state, number, risk, spending)
 
     def bound(self) -> float:
         """Largest share of the answers that may still be wrong, at confidence 1 − α.
@@ -465,7 +465,7 @@ def audit(
     if table.scale is not None:
         for name, value in (("loss", loss), ("share", share)):
             if value is not None:
-                raise InputError(f"`{name}` is of answers that are classes, and these are ratings")
+                raise InputError(f"`{name}` is for answers that are classes, these are ratings")
         strata = stratify_by_cost(table.wrong, table.labels, ScaleUnits(*table.scale))
     elif costs is None:
         strata = stratify(table.wrong, table.unanswered)
@@ -490,7 +490,7 @@ def audit(
 def _losses(loss: Mapping[Any, float], error: float, share: float | None) -> dict[str, float]:
     """What it costs to miss a class, by its text."""
     if share is not None:
-        raise InputError("share: is of errors that cost the same; leave it or `loss` out")
+        raise InputError("share: counts errors of equal cost; leave it or `loss` out")
     stakes = stakes_of(loss, None, [as_text(name) for name in loss])
     assert stakes is not None
     costs = dict(zip(stakes.classes, stakes.loss.tolist(), strict=True))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from crowd_models import AssignmentProblem
+from crowd_models import AssignmentProblem, requirement
 from workbench.api.meter import Progress, meter
 from workbench.api.ratios import online_policies, share
-from workbench.api.result import Result, page
+from workbench.api.result import Figure, Result, page
 from workbench.assignment.adversary import (
     AIMS,
     ORDERS,
@@ -19,12 +20,15 @@ from workbench.assignment.adversary import (
     SmallInstance,
     replay_bad_instance,
     search_bad_instance,
+    worst_arrival,
 )
+from workbench.assignment.policies import COVERED, WrongChoiceError
 from workbench.assignment.registry import POLICIES
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.registry import failure_of_own
 from workbench.base.text import counted
+from workbench.crowd import quality
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +59,7 @@ class BadInstance(Result):
     optimum: float
     found_at: int
     evaluations: int
+    pictured = True
 
     @property
     def problem(self) -> AssignmentProblem:
@@ -67,7 +72,7 @@ class BadInstance(Result):
         return replay_bad_instance(self.instance, name, self.order, self.seed)
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the workers in the order in which they come, sampled ones first."""
+        """Give the sampled workers, who get no task, then the others in the order they come in."""
         small = self.instance
         skills = {f"skill_{kind}": row for kind, row in enumerate(small.skill)}
         count = len(small.capacity)
@@ -91,6 +96,35 @@ class BadInstance(Result):
             ],
         )
 
+    def plot(self) -> Figure:
+        """Draw what each label counts, in order of arrival, what the policy chose, and an optimum.
+
+        Of random orders, that of the six on which it did worst.
+        """
+        from workbench import plots
+
+        small, run, best = worst_arrival(
+            self.instance, self.policy, self.order, self.seed, aim=self.aim
+        )
+        n, known, count = small.tasks, small.sample, len(small.capacity)
+        chosen = np.zeros((2, n, count), dtype=bool)
+        chosen[0, run.task, known + run.worker] = True
+        chosen[1, :, known:] = best
+        units = small.problem().quality[run.task, run.worker]
+        gathered = np.bincount(run.task, units, minlength=n)
+        covered = int((gathered >= requirement(small.epsilon) * COVERED).sum())
+        said = f"{self.policy}: {counted(len(run.task), 'label')}, {covered} of {n} tasks covered"
+        order = "" if self.order == "adversarial" else ", the worst of six random orders"
+        return plots.choices(
+            quality(small.skill)[small.kinds],
+            {said: chosen[0], f"optimum: {counted(int(best.sum()), 'label')}": chosen[1]},
+            sampled=known,
+            workers=[f"{at + 1}" for at in range(count)],
+            tasks=[f"{at}, type {kind}" for at, kind in enumerate(small.kinds.tolist())],
+            title=f"A bad instance for {self.policy}: each task is to gather "
+            f"{requirement(small.epsilon):.3g}{order}",
+        )
+
     def _payload(self) -> dict[str, Any]:
         payload = {name: value for name, value in vars(self).items() if name != "instance"}
         return {**payload, "instance": vars(self.instance)}
@@ -110,6 +144,9 @@ def bad_instance(
 ) -> BadInstance:
     """Search for a small instance on which an online assignment policy does badly.
 
+    Skills are multiples of 0.1 from 0.5 to 1, ε is 0.2, 0.3, 0.4 or 0.5, and there are between T
+    and 2 T + 1 tasks, in equal shares of the T types; a worker takes any number of them.
+
     Parameters
     ----------
     policy
@@ -121,10 +158,13 @@ def bad_instance(
         `cover`, the share of tasks covered where everybody together could cover them all.
     order
         Order of the workers: `adversarial`, the worst, or `random`, the mean over six orders.
-    types, workers, sample
-        Task types, workers who come, and workers seen before.
+    types
+        Task types, from 1 to 10.
+    workers, sample
+        Workers who come, and workers seen before, who get no task: from 1 to 12 each, as every
+        optimum is proven.
     evaluations
-        Instances tried.
+        Instances tried, 1 or more: hill climbing with restarts.
     seed
         Same seed, same result.
     progress
@@ -161,14 +201,14 @@ def bad_instance(
     checks.count("evaluations", evaluations, 1)
     checks.count("seed", seed)
     hunt = Hunt(policy, aim, order, types, workers, sample, evaluations)
-    told = meter(progress, "instances")
+    done = meter(progress, "instances")
     try:
-        found = search_bad_instance(hunt, seed, lambda at: told(at, evaluations))
-    except InputError:
-        raise
+        found = search_bad_instance(hunt, seed, lambda at: done(at, evaluations))
     except Exception as error:
+        if isinstance(error, InputError) and not isinstance(error, WrongChoiceError):
+            raise
         raise failure_of_own(f"policy {policy!r}", POLICIES[policy].call, error) from error
-    told(evaluations, evaluations)
+    done(evaluations, evaluations)
     if found is None:
         raise InputError("no instance that was tried can be covered: give more `evaluations`")
     small, score, at = found

@@ -260,7 +260,7 @@ class LabelCheck(Looked, Result):
         return (
             f"Always answering {names([name], 1)} is right on {percent(guess)} of your gold: of "
             f"{len(self.workers)} workers {better} beat that by the 95 % interval of their skill, "
-            f"{worse} fall below it, and of {rest} it cannot be told."
+            f"{worse} fall below it, and {rest} cannot be judged."
         )
 
     def _next(self) -> list[str]:
@@ -322,7 +322,7 @@ class LabelCheck(Looked, Result):
         """Give the page of all that was looked at."""
         overall = self.found.overall
         worth = f"{self.effective_workers:.1f} of {overall.answers:.1f} answers a task"
-        correlation = f"{overall.correlation:.3f} in the mean of two workers (p "
+        correlation = f"{overall.correlation:.3f} in the mean of two of all workers (p "
         correlation += f"{'≤' if overall.p_value <= 0.005 else '='} {overall.p_value:.3g})"
         hard = f"{percent(overall.hard, 3)} of {overall.hard_judged} gold tasks"
         by_gold = [
@@ -513,7 +513,7 @@ def check(
     gold
         True labels: columns task, gold. [default: gold in the labels, if any]
 
-        A Series or a dict by task, too. Without any, only how far labels agree is told.
+        A Series or a dict by task, too. Without any, only the agreement of labels is given.
     judge
         A worker, most often a model, to compare with people.
 
@@ -599,7 +599,7 @@ def check(
         given=source,
         name=source.name,
         seed=seed,
-        seen=int((others.told & (others.tasks >= SHARED)).sum()),
+        seen=int((others.seen & (others.tasks >= SHARED)).sum()),
         usual=usual,
         wrong=wrong_shares(votes, codes),
         leading=leading_shares(votes),

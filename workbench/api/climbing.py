@@ -62,13 +62,13 @@ NOTES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ladder(Result):
-    """What one promise costs: each way of keeping it is a rung, the costliest first.
+    """What one promise costs by each way of keeping it, the ladder's rungs, the costliest first.
 
     Attributes
     ----------
     rungs
-        A row a rung, the costliest first: name, lower_bound, cost, status, error, se, error_se,
-        seconds, proven_bound, as `workbench.assignment.rungs.Rung`.
+        A row for each way, the costliest first: name, lower_bound, cost, status, error, se,
+        error_se, seconds, proven_bound, as `workbench.assignment.rungs.Rung`.
     crowd
         What the crowd is called.
     tasks, workers
@@ -89,7 +89,7 @@ class Ladder(Result):
     pictured = True
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the rungs, a row each."""
+        """Give what each way costs, a row each."""
         return self.rungs
 
     def verdict(self) -> list[str]:
@@ -124,9 +124,7 @@ class Ladder(Result):
         limit = by_name[LIMIT]
         if pd.isna(limit["lower_bound"]):
             word = "" if limit["status"] == NONE_THERE_IS else f", by {WORD}"
-            return (
-                f"no way of asking keeps that promise{word}: all labels together tell too little."
-            )
+            return f"no way of asking keeps that promise{word}: all labels together say too little."
         known = f"{_at_least(limit['lower_bound'])} {unit}"
         if UNKNOWN in by_name:
             unknown = by_name[UNKNOWN]["lower_bound"]
@@ -150,17 +148,17 @@ class Ladder(Result):
         return sentences
 
     def brief(self) -> str:
-        """Lay the rungs out."""
+        """Lay out what each way costs."""
         return tabled(self._rows(), COLUMNS)
 
     def details(self) -> str:
-        """Lay the rungs out, and say what they are."""
+        """Lay out what each way costs, and say what they are."""
         head = f"{self.crowd}: {self.tasks} tasks, {self.workers} workers, ε = {self.epsilon:g}"
         notes = [note.format(trials=self.settings["trials"]) for note in NOTES]
         return page(head, tabled(self._rows(), COLUMNS), notes=notes)
 
     def _rows(self) -> list[dict[Any, Any]]:
-        """The rungs, with the cost of a task."""
+        """The rows, with the cost of a task."""
         rows = self.rungs.to_dict("records")
         for row in rows:
             cost = row["lower_bound"] if pd.isna(row["cost"]) else row["cost"]
@@ -172,7 +170,7 @@ class Ladder(Result):
         return rows
 
     def plot(self) -> Figure:
-        """Draw the rungs, the costliest on top."""
+        """Draw what each way costs, the costliest on top."""
         from workbench import plots
 
         asked = percent(self.epsilon)
@@ -239,7 +237,7 @@ def ladder(
     Returns
     -------
     Ladder
-        With `to_frame()`, a row a rung, and `plot()`.
+        With `to_frame()`, a row for each way, and `plot()`.
 
     Raises
     ------

@@ -908,7 +908,7 @@ class FromFiles(Collector):
 
     def __init__(
         self,
-        tasks: inputs.Tasks,
+        tasks: str,
         workers: int | str,
         *,
         gold: str | None = None,
@@ -918,10 +918,10 @@ class FromFiles(Collector):
         **more: Any,
     ) -> None:
         super().__init__(
-            inputs.task_types(tasks, default="all")[0],
-            workers if isinstance(workers, int) else tables.read_workers(workers).index.tolist(),
-            gold=None if gold is None else tables.read_gold(gold),
-            hidden=None if hidden is None else tables.read_gold(hidden),
+            tasks,
+            workers,
+            gold=gold,
+            hidden=hidden,
             classes=None if classes is None else [text.strip() for text in classes.split(",")],
             people=_people_of_files(people),
             **more,

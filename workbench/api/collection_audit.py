@@ -22,7 +22,7 @@ from workbench.collection.events import Audited, AuditPlanned
 from workbench.collection.pool import HIGHEST_PRICE
 
 if TYPE_CHECKING:
-    from workbench.auditing.loop import Coin
+    from workbench.auditing.loop import NextExpense
     from workbench.collection.collector import Collector
 
 Next = Literal["label", "newcomer", "check", "nothing"]
@@ -38,13 +38,13 @@ class CollectionAudit:
     auditor
         The last audit that was begun; None before the first.
     coin
-        What was foreseen when it was last asked where the next coin goes; None before.
+        What was estimated when `go_on` last chose between checks and labels; None before.
     """
 
     def __init__(self, collector: Collector, seed: int | None, origin: str) -> None:
         self.collector, self._seed, self._origin = collector, seed, origin
         self.auditor: Auditor | None = None
-        self.coin: Coin | None = None
+        self.coin: NextExpense | None = None
         self._memory: dict[int, Auditor] = {}
 
     # ---- where it stands ----
@@ -75,7 +75,7 @@ class CollectionAudit:
     # ---- going on ----
 
     def go_on(self, now: bool = False) -> Next:
-        """Do what is due, and say where the next coin goes.
+        """Do what is due, and say what to do next.
 
         Parameters
         ----------
@@ -134,19 +134,19 @@ class CollectionAudit:
         return self.go_on()
 
     def _labels_first(self, auditor: Auditor, number: int) -> Literal["label", "newcomer", ""]:
-        """Give the next coin to labels, where they seem cheaper and there are any to buy."""
+        """Buy labels next, where they seem cheaper and there are any to buy."""
         from workbench.auditing.loop import MOST_HALVINGS, Spending
 
         collector, plan = self.collector, self.plan
         belief, guess = collector.belief(), 1.0 - 1.0 / len(collector.classes)
         spending = Spending(plan.price, collector.cost, float(belief.error.mean()), guess)
-        self.coin = coin = auditor.next_coin(number, plan.risk, spending)
+        self.coin = expense = auditor.next_expense(number, plan.risk, spending)
         goal = collector.goal
-        if coin.to == "check" or goal is None or not collector.policy.begins_again:
+        if expense.to == "check" or goal is None or not collector.policy.begins_again:
             return ""
-        if math.log2(plan.error / goal) + coin.halvings > MOST_HALVINGS:
+        if math.log2(plan.error / goal) + expense.halvings > MOST_HALVINGS:
             return ""
-        collector.change(epsilon=goal / 2.0**coin.halvings)
+        collector.change(epsilon=goal / 2.0**expense.halvings)
         collector.halt("")
         if step := self._asks():
             return step
@@ -235,7 +235,7 @@ class CollectionAudit:
         }
 
     def summary(self) -> str:
-        """Say what is shown, and where the next coin goes."""
+        """Say what is shown, and what to do next."""
         audits, plan, tasks = AuditLog(self.collector).audits, self.plan, len(self.collector.tasks)
         sure = percent(1.0 - plan.risk, 6)
         if self.certified:
@@ -337,7 +337,7 @@ def audit_collection(
     >>> tasks = [f"t{i}" for i in range(30)]
     >>> collector = wb.Collector(tasks, ["ann"], classes=["no", "yes"], epsilon=0.2)
     >>> loop = wb.audit_collection(collector, price=2.0, seed=1)
-    >>> while (coin := loop.go_on()) == "label":
+    >>> while loop.go_on() == "label":
     ...     for asked in collector.next():
     ...         collector.tell(asked.worker, {asked.task: "yes"})
     >>> while loop.go_on() == "check":

@@ -108,7 +108,7 @@ def compare(
 
         Or one `AssignmentProblem`, or a list or generator of them, or skills (a frame worker × task
         type; an empty cell is a type that she may not do) with `task_types`: there online policies
-        meet random orders of arrival, and their cost is told over the proven optimum.
+        meet random orders of arrival, and their cost is stated over the proven optimum.
     gold
         True labels: columns task, gold. [default: gold in the labels, if any]
 
@@ -183,13 +183,14 @@ def compare(
         if gold is not None and methods is not None:
             raise InputError("`methods` are given twice: leave one out")
         return ratios(
-            problems,
+            problems.given,
             methods if gold is None else _named(gold),
             sampling=sampling,
             trials=trials,
             processes=processes,
             seed=seed,
             progress=progress,
+            workers=problems.workers,
         )
     crowd, settings = _crowd(arguments, epsilon, sampling)
     chosen, not_run = room.known_methods(crowd.classes, methods)
@@ -201,12 +202,14 @@ def compare(
 
 def _problems(
     arguments: dict[str, Any], epsilon: float, sampling: SampleOptions
-) -> Iterable[AssignmentProblem] | None:
+) -> _Problems | None:
     """The problems that are given, as such or by skills; None of labels and crowds."""
     given = to_pandas(arguments["labels"])
     if isinstance(given, pd.DataFrame) and is_skills(given):
         beside = (arguments[name] for name in ("task_types", "costs", "capacity"))
-        return [problem_of(given, *beside, epsilon=epsilon, gain=sampling.gain or "hoeffding")]
+        gain = sampling.gain or "hoeffding"
+        problem, workers = problem_of(given, *beside, epsilon=epsilon, gain=gain)
+        return _Problems([problem], workers)
     if isinstance(given, AssignmentProblem):
         given = [given]
     if not isinstance(given, (list, tuple, Iterator)):
@@ -218,7 +221,7 @@ def _problems(
         raise InputError("`epsilon`: a problem has its own requirement, leave it out")
     if sampling.gain is not None:
         raise InputError("`gain`: a problem has its own, leave it out")
-    return given
+    return _Problems(given)
 
 
 def _named(methods: object) -> Sequence[str]:
@@ -234,7 +237,7 @@ def _named(methods: object) -> Sequence[str]:
 def _crowd(
     arguments: dict[str, Any], epsilon: float, sampling: SampleOptions
 ) -> tuple[_Crowd, dict[str, Any]]:
-    """The crowd that all methods meet, and the settings that are told of it."""
+    """The crowd that all methods meet, and the settings that are stated of it."""
     labels, gold = arguments["labels"], arguments["gold"]
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(sampling.gain or ("hoeffding" if invented else "bhattacharyya")).name
@@ -272,7 +275,7 @@ def _crowd(
         )
         crowd = _on_record(*record, options)
     settings = {
-        **{name: _told(name, value) for name, value in arguments.items()},
+        **{name: _setting(name, value) for name, value in arguments.items()},
         **own,
         "epsilon": epsilon,
         **vars(sampling),
@@ -339,6 +342,13 @@ def _comparison(
         crowd.classes,
         not_run,
     )
+
+
+class _Problems(NamedTuple):
+    """Problems to compare on, and the names of their workers where they have any."""
+
+    given: Iterable[AssignmentProblem]
+    workers: tuple[object, ...] | None = None
 
 
 class _Crowd(NamedTuple):
@@ -449,7 +459,7 @@ def _recorded(
     return source, true, title
 
 
-def _told(name: str, value: object) -> str | None:
+def _setting(name: str, value: object) -> str | None:
     """Write what was given for the settings: a path or a name as it is, a table as given."""
     if value is None or isinstance(value, str):
         return value

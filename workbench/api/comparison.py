@@ -54,7 +54,7 @@ LEGEND = (
     "worker's price like any other; objective: price of those on real tasks; bound: proven "
     "lower bound on it, of the program with gain {gain} ({source}), and ratio: objective / bound "
     "of that program; covered: tasks that gather {asked}; error: {bound}, exact for the "
-    "assignment if errors are independent, both by the skills that the methods are told of, and "
+    "assignment if errors are independent, both by the skills that the methods are given, and "
     "measured, answers that are missing counted as wrong, with the 90 % interval for {left}; ε is "
     "kept where all of the interval is at most the error asked for, missed where it is above, else "
     "open."
@@ -165,7 +165,25 @@ class Comparison(Result):
                 ("nothing", "that promise nothing"),
             )
         ]
-        return [f"{self._scope}.", *filter(None, kinds), *self._others(judged), *self._majority()]
+        found = {name: sentence for name, sentence in kinds if name}
+        return [
+            f"{self._scope}.",
+            *found.values(),
+            *self._others(judged),
+            *self._kept_too(judged[~judged["method"].isin(found)]),
+            *self._majority(),
+        ]
+
+    def _kept_too(self, rows: pd.DataFrame) -> list[str]:
+        """Name methods asked for by name that keep the error and are not the cheapest."""
+        asked = self.settings["methods"] or []
+        rows = rows[(rows["kept"] == "kept") & rows["method"].isin(asked)]
+        parts = [
+            f"{row['method']} ({self._cost(row)}, {percent(row['error_measured'])})"
+            for row in rows.sort_values("cost", kind="stable").to_dict("records")
+        ]
+        verb = "keeps" if len(parts) == 1 else "keep"
+        return [f"{names(parts, 6)} {verb} the error asked for too."] if parts else []
 
     @property
     def _scope(self) -> str:
@@ -187,8 +205,8 @@ class Comparison(Result):
             f"{self.tasks:,} alone"
         )
 
-    def _cheapest(self, rows: pd.DataFrame, who: str) -> str:
-        """Name the cheapest method of a promise that keeps the error asked for, or none."""
+    def _cheapest(self, rows: pd.DataFrame, who: str) -> tuple[str, str]:
+        """Name the cheapest method of a promise that keeps the error asked for, and say so."""
         asked = percent(self.settings["epsilon"])
         for kept, by, sentence in (
             (
@@ -211,8 +229,9 @@ class Comparison(Result):
             found = rows[rows["kept"] == kept].sort_values(by, kind="stable")
             if len(found):
                 row = found.iloc[0].to_dict()
-                return f"{sentence} {row['method']}, {self._cost(row)}: {self._wrong(row)}."
-        return ""
+                name = row["method"]
+                return name, f"{sentence} {name}, {self._cost(row)}: {self._wrong(row)}."
+        return "", ""
 
     def _wrong(self, row: Mapping[Any, Any]) -> str:
         """How often a method's answers are wrong, with n and the interval."""

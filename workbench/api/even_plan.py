@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.api.inputs import Ids, PerWorker, Table
+from workbench.api.crew import Crew
+from workbench.api.inputs import Ids, PerWorker
 from workbench.api.planned import PlannedPairs
-from workbench.api.result import Figure, Result, facts, listed, names
+from workbench.api.result import Figure, facts, listed, names
 from workbench.assignment.even_deal import Deal, DealTerms, Stuck, even_deal
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import BoolArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
-from workbench.crowd import align, tables
-from workbench.crowd.libraries import Values, to_pandas
-from workbench.crowd.reading import TextTable, as_number, open_table
 
-WorkerList: TypeAlias = "int | Table | Values | Result | Iterable[Any]"
-"""How many workers, their names, or a table of them."""
-YES, NO = frozenset({"yes", "true", "1", "y", "t"}), frozenset({"no", "false", "0", "n", "f"})
-"""How a column `available` is filled in."""
 NAMED, BRIEF, SHOWN = 6, 10, 60
 """Names in a line; workers below the verdict, and among the details."""
 COLUMNS: Columns = {
@@ -194,99 +186,6 @@ class EvenPlan(PlannedPairs):
         }
 
 
-@dataclass(frozen=True)
-class Crew:
-    """Workers as they were given.
-
-    Attributes
-    ----------
-    ids, names
-        Their names as they came, and as text.
-    capacity, share
-        By worker, where they were given; shares are relative to one another.
-    away
-        Who is not available.
-    """
-
-    ids: Ids
-    names: list[str]
-    capacity: IntArray | None = None
-    share: FloatArray | None = None
-    away: BoolArray | None = None
-
-
-def crew(workers: WorkerList) -> Crew:
-    """Take workers: how many, their names, or a table of them.
-
-    Raises
-    ------
-    InputError
-        None of these; no worker; a name twice; a capacity, share or availability that is none.
-    """
-    given: Any = to_pandas(workers.to_frame() if isinstance(workers, Result) else workers)
-    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        many = checks.count("workers", int(given), 1)
-        inputs.check_pairs(1, many)
-        return Crew(Ids("worker"), checks.numbered("w", many).tolist())
-    if isinstance(given, (str, Path)):
-        return _of_table(open_table(given, "workers"), Ids("worker"))
-    if isinstance(given, pd.DataFrame):
-        ids = Ids.of("worker", "workers", tables.column(given, "worker", "workers"))
-        return _of_table(open_table(given, "workers"), ids)
-    if not isinstance(given, Iterable):
-        raise InputError(
-            f"workers is {checks.show(given)}: give a number, a list of names, or a data frame "
-            "with a column worker"
-        )
-    frame = pd.DataFrame({"worker": pd.Series(list(given), dtype=object)})
-    if frame.empty:
-        raise InputError("workers: an empty list; name one at least")
-    return _of_table(open_table(frame, "workers"), Ids.of("worker", "workers", frame["worker"]))
-
-
-def _of_table(table: TextTable, ids: Ids) -> Crew:
-    """Read workers, and what the columns capacity, share and available say of them."""
-    (cells,) = table.words("worker")
-    table.once("a worker stands once, remove the other", worker=cells)
-    header = [name.strip().casefold() for name in table.header]
-    place = {name: header.index(name) for name in ("share", "available") if name in header}
-    capacity = table.find("capacity")
-    share = away = None
-    if "share" in place:
-        share = np.array([_share(table, place["share"], row) for row in range(len(cells))])
-        if not share.any():
-            raise InputError(f"{table.name}: every share is 0; give one above it")
-    if "available" in place:
-        away = np.array([_away(table, place["available"], row) for row in range(len(cells))])
-    return Crew(
-        ids,
-        list(cells),
-        None if capacity is None else np.array(table.numbers(capacity, "capacity"), dtype=np.int64),
-        share,
-        away,
-    )
-
-
-def _share(table: TextTable, place: int, row: int) -> float:
-    """A share, 0 or more."""
-    text = table.columns[place][row]
-    value = as_number(text.removesuffix("%").strip())
-    if value is None or not 0 <= value < np.inf:
-        raise InputError(f"{table.at(row)}: share is {checks.show(text)}; give a number, 0 or more")
-    return value
-
-
-def _away(table: TextTable, place: int, row: int) -> bool:
-    """Whether a worker is not available."""
-    text = table.columns[place][row].strip().casefold()
-    if text not in YES | NO:
-        raise InputError(
-            f"{table.at(row)}: available is {checks.show(text)}; write yes or no (who may label "
-            "which task is a table of its own, `availability`)"
-        )
-    return text in NO
-
-
 def plan_evenly(
     team: Crew,
     tasks: pd.Series[Any],
@@ -329,7 +228,7 @@ def plan_evenly(
     # Who has labelled some task before, and is not asked now, comes last.
     people = [*team.names, *dict.fromkeys(w for w in record["worker"] if w not in {*team.names})]
     before = len(people) - m
-    most = np.append(_capacities(team, capacity, n), np.zeros(before, dtype=np.int64))
+    most = np.append(np.minimum(team.capacities(capacity, n), n), np.zeros(before, dtype=np.int64))
     had = _mask("have", record, tasks, people)
     allowed = np.ones((n, len(people)), dtype=np.bool_)
     if pairs is not None:
@@ -371,18 +270,6 @@ def plan_evenly(
         why,
         seed,
     )
-
-
-def _capacities(team: Crew, capacity: int | PerWorker | None, tasks: int) -> IntArray:
-    """Most labels of each worker, shape (m,): nobody labels a task twice."""
-    if capacity is not None and team.capacity is not None:
-        raise InputError("capacity: stands in a column of `workers` too; give it in one place")
-    if team.capacity is not None:
-        return np.minimum(team.capacity, tasks)
-    if capacity is None:
-        return np.full(len(team.names), tasks, dtype=np.int64)
-    known = inputs.capacities(to_pandas(capacity), team.ids)
-    return np.minimum(align.capacities(team.names, known), tasks)
 
 
 def _mask(what: str, pairs: pd.DataFrame, tasks: pd.Series[Any], workers: list[str]) -> BoolArray:

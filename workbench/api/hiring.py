@@ -12,7 +12,7 @@ import pandas as pd
 
 from workbench.api import inputs
 from workbench.api.costs import amount, by_class, gold_by_class, outcome_payload
-from workbench.api.measuring import GoldError, RareClass, payload_of, rare_class
+from workbench.api.measuring import SELDOM, GoldError, RareClass, payload_of, rare_class
 from workbench.api.result import (
     MOST,
     Figure,
@@ -195,21 +195,23 @@ class Hires(Result):
             verb = "names" if still == 1 else "name"
             who += f"; of the others {still} always {verb} one class, which tells nothing"
         sentences = [f"Hire {who}."]
-        if self.error is not None and self.error.worse:
-            more = "errs on more of your gold"
+        if self._worse:
+            assert self.error is not None
+            more, blanks = "errs on more of your gold", self.error.measured.blank
             if self.error.costs is not None:
                 more = "costs more on your gold"
             sentences = [
-                f"Do not hire these {who}. {'Blanks counted, their' if self.empty else 'Their'} "
+                f"Do not hire these {who}. {'Blanks counted, their' if blanks else 'Their'} "
                 f"vote {more} than everybody's majority."
             ]
-        if self.empty:
+        if self.empty and self.options.as_answered:
             tasks = counted(len(self.found.votes.tasks), "task")
             sentences.append(f"{self.empty} of {tasks} get no answer: none of these labelled them.")
         if self.error is not None:
             labelled = self._labelled()
             per_task = len(labelled) / max(len(self.found.votes.tasks), 1)
             sentences += self.error.verdict("their vote is", per_task)
+            sentences += self._together()
         sentences += self._by_class()
         if hired.vote.stakes is not None:
             named = pd.Series(self.given.classes.all_back(self.gold), dtype=object)
@@ -217,6 +219,32 @@ class Hires(Result):
         if self.error is not None:
             sentences += self.error.together()
         return [*sentences[: MOST - 1], self._next()]
+
+    @property
+    def _worse(self) -> bool:
+        """Whether they err more than everybody's majority, where the gold can tell."""
+        return self.error is not None and self.error.worse and not self._thin
+
+    @property
+    def _thin(self) -> bool:
+        """Whether all are to label everything, and the gold has seldom labels of them all."""
+        return not self.options.as_answered and self._all_labelled() < SELDOM
+
+    def _all_labelled(self) -> float:
+        """Share of the gold tasks counted that all the hired labelled."""
+        if self.error is None or not self.error.measured.tasks_measured:
+            return 0.0
+        many = np.bincount(self._labelled(), minlength=len(self.found.votes.tasks))
+        return float((many[self.error.measured.counted] == self.found.size).mean())
+
+    def _together(self) -> list[str]:
+        """Say that the gold cannot tell how often all of them together err."""
+        if not self._thin:
+            return []
+        return [
+            f"All {self.found.size} together have labelled {percent(self._all_labelled())} of "
+            "these gold tasks: how often a vote of them all errs your gold cannot tell."
+        ]
 
     def _by_class(self) -> list[str]:
         """Say that votes count by class, and whose share of the classes that takes."""
@@ -241,16 +269,24 @@ class Hires(Result):
 
     def _next(self) -> str:
         """Say what to do: another thing than to hire them where they err more, or label little."""
-        worse = self.error is not None and self.error.worse
-        if not worse and self.unlabelled < HALF:
+        if not self.options.as_answered and not self._worse:
+            return (
+                "Next: 'workbench plan --workers chosen.csv' plans a batch that they label; have "
+                "all of them label gold tasks, too, to measure their vote; --out chosen.csv writes "
+                "that file."
+            )
+        if not self._worse and self.unlabelled < HALF:
             return (
                 "Next: 'workbench aggregate --workers chosen.csv --method weighted-log-odds"
-                f"{self._losses()}' labels all tasks by their vote; --out chosen.csv writes that "
-                "file."
+                f"{self._losses()}' labels all tasks by their vote, and 'workbench plan --workers "
+                "chosen.csv' plans a next batch by them; --out chosen.csv writes that file."
             )
         more = self.found.size == self.found.budget < int(self.found.known.eligible.sum())
         larger = f", or give a larger --budget than {self.found.budget}" if more else ""
-        return f"Next: answer the tasks from all labels, with 'workbench aggregate'{larger}."
+        later = ""
+        if self.empty and self.options.as_answered:
+            later = "; for tasks that all of those chosen label, choose with --everybody-answers"
+        return f"Next: answer the tasks from all labels, with 'workbench aggregate'{larger}{later}."
 
     def _losses(self) -> str:
         """The option by which `aggregate` weighs what errors cost."""

@@ -67,7 +67,7 @@ def unsaid(_: str) -> None:
 
 @dataclass(frozen=True)
 class LabelFile:
-    """A file or folder of labels, how it is to be read, and who is told of it.
+    """A file or folder of labels, how it is to be read, and who hears of it.
 
     Attributes
     ----------
@@ -285,7 +285,10 @@ def given(
         options = replace(options, columns=own)
     path: Any = labels.path if isinstance(labels, LabelFile) else labels
     name = "labels" if isinstance(path, pd.DataFrame) else Path(path).name
-    path = path if isinstance(path, pd.DataFrame) else of_store(path)
+    ignore = file.ignore_unlabelled
+    if not isinstance(path, pd.DataFrame):
+        ignore |= is_journal(path)  # gold of tasks that nobody was asked about yet is no mistake
+        path = of_store(path)
     if isinstance(path, pd.DataFrame) and options.format in ("auto", "labels"):
         options = replace(options, predictions=True)
     export = formats.read_export(path, _of_frame(path, options))
@@ -313,7 +316,7 @@ def given(
         workers,
         classes,
         gold=export.gold if inside is None else inside.astype(str),
-        ignore_unlabelled=file.ignore_unlabelled,
+        ignore_unlabelled=ignore,
         tell=file.tell,
         columns=apart,
     )
@@ -451,8 +454,8 @@ def truth(
     if labels.coded is not None:
         table = _met(table, labels.coded)
     truths = tables.read_gold(table, owned, ignore_unlabelled=ignore and not unlabelled)
-    if ignore and not unlabelled and isinstance(gold, (str, Path)):
-        left = len(table) - len(truths)
+    left = len(table) - len(truths)
+    if left and isinstance(gold, (str, Path)):
         labels.tell(f"{Path(gold).name}: left out: gold of {left} tasks without a label")
     return truths, labels
 

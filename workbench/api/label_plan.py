@@ -11,7 +11,7 @@ import pandas as pd
 from crowd_models.sequential_policies import PROMISES, Promise
 from workbench.api import inputs
 from workbench.api.inputs import Ids
-from workbench.api.result import Figure, Result, facts, percent
+from workbench.api.result import Figure, Result, asked_for, facts, percent
 from workbench.assignment.label_by_label import LabelPlan, closing_rules, plan_labels
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
@@ -157,10 +157,14 @@ class SequentialPlan(Result):
         if self.cost is None or self.simulated is None:
             return [str(self.message)]
         ran = self.simulated
-        kept = KEEPS[self.promise].format(percent(self.epsilon))
+        kept = KEEPS[self.promise].format(asked_for(self.epsilon))
         guess = ""
         if (self.rules["labels"] <= 0.0).any():
             guess = " (a task that is closed without a label gets a random answer)"
+        silent = []
+        if many := len(self.without_history):
+            who = "1 worker is" if many == 1 else f"{many} workers are"
+            silent = [f"{who} not asked: nobody knows their skill."]
         missing, empty = "", ""
         if ran["blank"]:
             missing = " or missing"
@@ -168,16 +172,12 @@ class SequentialPlan(Result):
         return [
             f"Ask for one label at a time: {self.cost:,.6g} in the mean for {self.tasks} tasks, "
             f"and no policy costs less than {self.lower_bound:,.6g}.",
-            f"Proven, if workers err independently and skills are as given, capacities held in "
-            f"the mean: {kept}{guess}.",
+            f"Proven, if workers err independently, skills are as given and there are two classes, "
+            f"equally likely, capacities held in the mean: {kept}{guess}.",
             f"Simulated, capacities always held: {ran['cost']:,.6g} ± {ran['cost_se']:.2g}, "
             f"{percent(ran['error'])} ± {percent(ran['error_se'])} wrong{missing}, "
             f"{percent(ran['closed'])} of the tasks closed{empty} ({TRIALS} trials).",
-            *(
-                [f"{many} workers are not asked: nobody knows their skill."]
-                if (many := len(self.without_history))
-                else []
-            ),
+            *silent,
         ]
 
     def brief(self) -> str:
@@ -188,13 +188,13 @@ class SequentialPlan(Result):
         """Give bound, prices and rules."""
         if self.cost is None:
             return str(self.message)
-        dear = self.prices["time"].max()
+        most = self.prices["time"].max()
         rows = {
             "cost": f"{self.cost:.10g}",
             "bound": f"{self.lower_bound:.10g} (gap "
             f"{percent(1 - self.lower_bound / max(self.cost, 1e-300), 3)}), computed in floating "
             "point; in fractions by --proof, or proof()",
-            "time": f"charged up to {dear:.4g} a label beside its price",
+            "time": f"charged up to {most:.4g} a label beside its price",
             "error": ", ".join(f"{kind} {mu:.4g}" for kind, mu in self.error_prices.items())
             + " charged for one",
         }
@@ -206,10 +206,10 @@ class SequentialPlan(Result):
         return f"{facts(rows.items())}\n\n{self.brief()}\n\n{how}"
 
     def _payload(self) -> dict[str, Any]:
-        told = {**super()._payload()}
-        del told["optimum"]
+        payload = {**super()._payload()}
+        del payload["optimum"]
         return {
-            **told,
+            **payload,
             "prices": self.prices.to_dict("records"),
             "rules": self.rules.to_dict("records"),
             "error_prices": self.error_prices.to_dict(),

@@ -417,15 +417,15 @@ class Labels(Result):
         )
 
     def _calibration(self, calibration: Calibration) -> str:
-        """Temperature and floor, and the mean confidence before and after."""
-        floor = f", floor {calibration.floor:.3f}" if calibration.floor else ""
+        """Temperature and share of even guesses, and the mean confidence before and after."""
+        even = f", {percent(calibration.floor)} even guesses" if calibration.floor else ""
         if self.untold is not None:
-            return f"temperature {calibration.temperature:.2f}{floor}"
+            return f"temperature {calibration.temperature:.2f}{even}"
         after = self.found.answers["confidence"].mean()
         raw = np.asarray(self.found.confidence_raw)
         before = raw[~self.found.aggregate.unlabelled].mean()
         return (
-            f"temperature {calibration.temperature:.2f}{floor}: mean confidence {before:.4f} "
+            f"temperature {calibration.temperature:.2f}{even}: mean confidence {before:.4f} "
             f"uncalibrated (`calibrate='none'`), {after:.4f} calibrated"
         )
 

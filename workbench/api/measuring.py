@@ -253,8 +253,15 @@ class GoldError:
         share = percent(error.error_measured)
         return f"{share}{of}, measured ({interval} {low} to {high}; {counted})"
 
+    @property
+    def thin(self) -> bool:
+        """Whether the gold has too few labels a task to speak for or against a plan."""
+        return self.measured.met is not None and self.measured.met < SELDOM
+
     def misses(self, epsilon: float) -> bool:
-        """Whether the error or expected cost asked for is below all of the interval."""
+        """Whether gold that can tell puts all of the interval above the error or cost asked for."""
+        if self.thin:
+            return False
         if self.costs is not None:
             return self.costs.interval[0] > epsilon
         return self.measured.tasks_measured > 0 and self.measured.error_interval[0] > epsilon
@@ -270,21 +277,21 @@ class GoldError:
 
     def cautions(self) -> list[str]:
         """Warn where a promise rests on independence, and where few tasks could show it."""
-        met, cautions = self.measured.met, []
-        if met is not None and met < SELDOM:
+        cautions = []
+        if self.thin:
             cautions.append(
                 f"warning: those who labelled the control tasks meet the plan's requirement on "
-                f"{percent(met, 3)} of them: the error measured is that of fewer labels, and may "
-                "be too high"
+                f"{percent(self.measured.met, 3)} of them: the error measured is that of fewer "
+                "labels, and may be too high"
             )
         if self.correlation is not None and self.correlation.shown:
             instead = "; go by the error measured" if self.measured.tasks_measured else ""
             cautions.append(
-                f"warning: errors on your gold go together (mean correlation "
-                f"{self.correlation.correlation:.2f} given the class): the {self.workers:.3g} "
-                f"voters of a task are worth {self.effective_workers:.1f} independent ones, and "
-                f"bounds and expected errors, which take them for independent, are too good"
-                f"{instead}"
+                f"warning: errors of these workers go together on your gold (mean correlation "
+                f"{self.correlation.correlation:.2f} of two of them, given the class; that of all "
+                f"workers is in check): the {self.workers:.3g} voters of a task are worth "
+                f"{self.effective_workers:.1f} independent ones, and bounds and expected errors, "
+                f"which take them for independent, are too good{instead}"
             )
         return cautions
 

@@ -11,7 +11,7 @@ from workbench.base.bar import Step, bar
 from workbench.studies.run import duration
 
 Progress: TypeAlias = Callable[[str], None] | bool | None
-"""Who is told how far a call is: a function that takes a line, True for a bar, or nobody."""
+"""Who hears how far a call is: a function that takes a line, True for a bar, or nobody."""
 
 
 class ProgressLine(str):
@@ -29,12 +29,12 @@ class ProgressLine(str):
 
 
 def meter(progress: Progress, unit: str) -> Callable[[int, int], None]:
-    """Make what is told how many of how many are done.
+    """Make a function to call with how many of how many are done.
 
     Parameters
     ----------
     progress
-        A function is told "12 of 200 orders, 3 min left", a `ProgressLine`; True draws a bar.
+        A function that takes "12 of 200 orders, 3 min left", a `ProgressLine`; True draws a bar.
     unit
         What is counted, in the plural.
     """
@@ -64,8 +64,8 @@ def steps(progress: Progress, unit: str, total: int) -> Step:
     total
         How many there are.
     """
-    told, many = meter(progress, unit), itertools.count(1)
-    return lambda: told(min(next(many), total), total)
+    done, many = meter(progress, unit), itertools.count(1)
+    return lambda: done(min(next(many), total), total)
 
 
 def _nothing(_done: int, _total: int) -> None:

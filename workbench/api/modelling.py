@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -63,10 +64,15 @@ class SolvedModel(Result):
     problem, formulation
         What the model was built of; None and "" for a model of the user's.
     proven
-        No answer is better, recomputed from the problem's data: of the program without rows of the
-        user's, which holds with them too. None where nothing is.
+        No answer is better, recomputed from the problem's data and the model's rows where that is
+        small; else of the program without rows of the user's, which holds with them too. None where
+        nothing is.
     without
         The program without those rows, where with them there is no answer.
+    own
+        Whether there are such rows.
+    denied
+        Whether it is proven that no answer keeps every row.
     """
 
     model: Any
@@ -76,6 +82,8 @@ class SolvedModel(Result):
     formulation: str = ""
     proven: float | None = None
     without: Solution | None = None
+    own: bool = False
+    denied: bool = False
 
     @property
     def objective(self) -> float | None:
@@ -211,9 +219,10 @@ class SolvedModel(Result):
         than = "" if self.gap == 0 else f" than {bound:.10g}"
         sentences = [value, f"{self.claim.word} none is {better}{than}."]
         if not self.claim.recomputed and self.proven is not None:
+            bare = ", without the rows of your own" if self.own else ""
+            too = "; with them it holds too" if self.own else ""
             sentences.append(
-                f"Proven from the data, without the rows of your own: none is {better} than "
-                f"{self.proven:.10g}; with them it holds too."
+                f"Proven from the data{bare}: none is {better} than {self.proven:.10g}{too}."
             )
         if self.gap:
             sentences.append(f"A gap of {percent(self.gap, 4)} is open: {self.termination}.")
@@ -229,9 +238,10 @@ class SolvedModel(Result):
     def _none_found(self) -> list[str]:
         """Say why there is no answer, and whose word that is."""
         word, ending = self.solution.word, str(self.termination)
+        none = "It is proven that" if self.denied else f"By {word}'s word"
         return [
             {
-                "infeasible": f"By {word}'s word no answer keeps every row: {self.title}.",
+                "infeasible": f"{none} no answer keeps every row: {self.title}.",
                 "unbounded": f"By {word}'s word the objective has no best value: {self.title}.",
                 "time_limit": f"No answer was found before time ran out: {self.title}.",
                 "interrupted": f"No answer was found before the interruption: {self.title}.",
@@ -328,7 +338,8 @@ def solve_own_model(model: Any, solver: str, start: Start | None, **how: Any) ->
     values = None if start is None else _by_variable(model, start)
     solution = solve_model(model, solver, start=values, **how)
     sizes = f"{counted(model.nvariables(), 'variable')}, {counted(model.nconstraints(), 'row')}"
-    return SolvedModel(model, solution, f"model {model.name!r}, {sizes}")
+    solved = SolvedModel(model, solution, f"model {model.name!r}, {sizes}")
+    return _uninterrupted(lambda: _by_rows(solved, _left(solved, how["time_limit"])), solved, how)
 
 
 def solve_with_rows(
@@ -341,7 +352,7 @@ def solve_with_rows(
     **how: Any,
 ) -> SolvedModel:
     """Solve a problem's Pyomo model, with rows of the user's if there are any."""
-    from workbench.solving.any_model import held_to_data, solve_model
+    from workbench.solving.any_model import solve_model
     from workbench.solving.pyomo_route import build
 
     check_has_model(problem, formulation)
@@ -356,12 +367,94 @@ def solve_with_rows(
         plan = _by_variable(model, start) if _by_names(start) else plan_of(start, problem)
         values = _plan_values(model, plan) if isinstance(plan, np.ndarray) else plan
     solution = solve_model(model, solver, start=values, **how)
-    proven = without = None
-    if isinstance(problem, AssignmentProblem) and formulation in PLANS and narrowed:
-        solution, proven = held_to_data(problem, model, solution, whole=formulation == "ip")
-        if solution.termination == "infeasible":
-            without = _without(problem, formulation, how["time_limit"])
-    return SolvedModel(model, solution, title, problem, formulation, proven, without)
+    solved = SolvedModel(model, solution, title, problem, formulation, own=constraints is not None)
+    return _uninterrupted(
+        lambda: _proven(solved, how["time_limit"], narrowed=narrowed), solved, how
+    )
+
+
+def _uninterrupted(
+    prove: Callable[[], SolvedModel], solved: SolvedModel, how: Mapping[str, Any]
+) -> SolvedModel:
+    """The answer with what is proven of it, or as it is where that is interrupted and kept."""
+    try:
+        return prove()
+    except KeyboardInterrupt:
+        if not how["keep_on_interrupt"]:
+            raise
+        return solved
+
+
+def _proven(solved: SolvedModel, time_limit: float | None, *, narrowed: bool) -> SolvedModel:
+    """Say what is proven of a problem's model.
+
+    Where rows and bounds are all that was added (`narrowed`), the problem's data speak of it.
+    """
+    problem, left = solved.problem, _left(solved, time_limit)
+    whole = solved.formulation == "ip"
+    if narrowed and isinstance(problem, AssignmentProblem) and solved.formulation in PLANS:
+        solved = _held_to_data(solved, problem, left, whole=whole)
+        if whole and solved.model.nvariables() <= len(solved.model.y):
+            return solved  # its rows have been priced
+    elif narrowed:
+        solved = _proven_without(solved, min(left, ASIDE))
+    return _by_rows(solved, left)
+
+
+def _left(solved: SolvedModel, time_limit: float | None) -> float:
+    """Seconds in which more may be proven of an answer."""
+    if solved.termination == "interrupted":
+        return 0.0
+    return math.inf if time_limit is None else time_limit - solved.solution.seconds
+
+
+def _held_to_data(
+    solved: SolvedModel, problem: AssignmentProblem, seconds: float, *, whole: bool
+) -> SolvedModel:
+    """Say what an assignment's data prove, and its rows where it is small."""
+    from workbench.solving.own_rows import held_to_data, is_denied
+
+    if solved.termination != "infeasible":
+        solution, proven = held_to_data(
+            problem, solved.model, solved.solution, whole=whole, seconds=seconds
+        )
+        return replace(solved, solution=solution, proven=proven)
+    without = _without(problem, solved.formulation, seconds)
+    denied = without.infeasibility is not None and without.infeasibility.proven
+    denied = denied or (whole and is_denied(problem, solved.model, min(seconds, ASIDE)))
+    return replace(solved, without=without, denied=denied)
+
+
+def _by_rows(solved: SolvedModel, seconds: float) -> SolvedModel:
+    """Say what the rows of a linear model prove, where a solver says that it has its answer."""
+    from workbench.solving.row_proofs import denied_by_rows, proven_by_rows
+    from workbench.solving.solver import PROVING
+
+    seconds = min(seconds, PROVING)
+    if solved.termination == "infeasible":
+        denied = solved.denied or denied_by_rows(solved.model, seconds)
+        return replace(solved, denied=denied)
+    cost = solved.objective
+    if cost is None or solved.solution.gap != 0 or solved.proven == cost:
+        return solved
+    proven = proven_by_rows(solved.model, cost, seconds)
+    return replace(solved, proven=cost) if proven else solved
+
+
+def _proven_without(solved: SolvedModel, seconds: float) -> SolvedModel:
+    """Say what holds of a selection or a linear program without the user's rows."""
+    from workbench.solving.certificates import OPTIMALITY
+    from workbench.solving.own_rows import LEAST_SECONDS, bound_without_rows
+
+    cost, problem = solved.objective, solved.problem
+    if cost is None or seconds < LEAST_SECONDS:
+        return solved
+    assert problem is not None
+    assert not isinstance(problem, JointProblem)
+    bound = bound_without_rows(problem, solved.formulation, seconds)
+    if bound is not None and abs(cost - bound) <= OPTIMALITY * abs(cost):
+        bound = cost
+    return replace(solved, proven=bound)
 
 
 def check_has_model(problem: Problem, formulation: str) -> None:
@@ -409,11 +502,11 @@ def _within(variable: Any, domain: Any, bounds: tuple[Any, Any]) -> bool:
     return bool(box and (variable.domain is domain or variable.fixed or variable.is_integer()))
 
 
-def _without(problem: Any, formulation: str, time_limit: float | None) -> Solution:
+def _without(problem: Any, formulation: str, seconds: float) -> Solution:
     """Look for any answer at all to the program without the user's rows."""
     from workbench import solving
 
-    limit = ASIDE if time_limit is None else min(ASIDE, time_limit)
+    limit = max(min(ASIDE, seconds), 0.1)
     gap = 0.9 if formulation == "ip" else 0.0
     return solving.solve(problem, formulation, time_limit=limit, gap=gap)
 
@@ -427,7 +520,7 @@ def plan_of(start: Start, problem: Problem) -> FloatArray:
         It is none of these, or of another size than the problem.
     """
     if not isinstance(problem, AssignmentProblem):
-        raise InputError("start: is of an assignment by task and worker; leave it out")
+        raise InputError("start: belongs to an assignment by task and worker; leave it out")
     frame = start.to_frame() if isinstance(start, Result) else start
     if isinstance(frame, pd.DataFrame):
         missing = [name for name in ("task", "worker") if name not in frame.columns]

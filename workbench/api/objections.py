@@ -156,7 +156,8 @@ def _of_dependence(check: Looked) -> list[Objection]:
         lines.append(
             Objection(
                 "errors go together",
-                f"errors go together (mean correlation {overall.correlation:.2f}): "
+                f"errors go together (mean correlation {overall.correlation:.2f} of two of all "
+                "workers): "
                 f"{overall.answers:.1f} answers to a task are worth {check.effective_workers:.1f} "
                 "independent ones, and predictions and bounds that rest on independence are too "
                 f"good; on {percent(overall.hard, 3)} of the gold tasks at least "
@@ -216,9 +217,9 @@ def _of_workers(check: Looked) -> list[Objection]:
                 "one has the classes the wrong way round, or answers another question",
             )
         )
-    told = {worker for one, other, _ in check.opposed for worker in (one, other)}
-    told = {check.workers[at] for at in told}.union(below)
-    against = [w for w in table.loc[table["below_others"], "worker"] if w not in told]
+    named = {worker for one, other, _ in check.opposed for worker in (one, other)}
+    named = {check.workers[at] for at in named}.union(below)
+    against = [w for w in table.loc[table["below_others"], "worker"] if w not in named]
     if against:
         lines.append(
             Objection(

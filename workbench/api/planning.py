@@ -14,17 +14,18 @@ import pandas as pd
 from crowd_models.gains import gain_of
 from workbench.api import inputs
 from workbench.api.costs import amount, by_class, outcome_payload
+from workbench.api.crew import Askable, crew
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of, rare_class
 from workbench.api.planned import PlannedPairs
-from workbench.api.result import MOST, Figure, facts, names, percent
+from workbench.api.result import MOST, Figure, as_promised, asked_for, facts, names, percent
 from workbench.api.set_plans import SetPlan, plan_sets
 from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import PlanFromGold, takes_rows
 from workbench.base import checks
-from workbench.base.arrays import IntArray
+from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
-from workbench.base.text import at_most, counted
+from workbench.base.text import counted
 from workbench.crowd import reading, tables
 from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
@@ -36,7 +37,8 @@ from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.votes import Votes
 
 if TYPE_CHECKING:
-    from workbench.api.even_plan import EvenPlan, WorkerList
+    from workbench.api.crew import WorkerList
+    from workbench.api.even_plan import EvenPlan
     from workbench.api.label_plan import SequentialPlan
     from workbench.api.rating_planning import RatingPlan
     from workbench.solving import Solution
@@ -171,16 +173,11 @@ class Plan(PlannedPairs):
         cost = self.solution.objective
         price = f", for {cost:.6g}" if cost != len(self.table) else ""
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
-        still = ""
-        if many := len(self.constant):
-            still = f" ({many} get none: they always name one class, which tells nothing)"
-            if many == 1:
-                still = " (1 gets none: always naming one class tells nothing)"
         missed = self.error is not None and self.error.misses(self.epsilon)
         labels = (
             f"{counted(len(self.table), 'label')} of {counted(self.tasks, 'task')}"
             f"{record} from {self.table['worker'].nunique()} of "
-            f"{counted(len(self.skills), 'worker')}{price}{still}"
+            f"{counted(len(self.skills), 'worker')}{price}{self._idle()}"
         )
         too_much = "err too often" if self.promised is None else "cost too much"
         sentences = [
@@ -192,7 +189,7 @@ class Plan(PlannedPairs):
         sentences += self._asks_nothing()
         if self.surely is not None:
             sentences.append(
-                f"The mean error is at most {percent(self.epsilon)} in {percent(self.surely)} of "
+                f"The mean error is at most {asked_for(self.epsilon)} in {percent(self.surely)} of "
                 "200 draws from what your gold leaves open of the skills."
             )
         if self.error is not None:
@@ -201,10 +198,20 @@ class Plan(PlannedPairs):
                 (len(self.table) + len(self.counted)) / max(self.tasks, 1),
             )
             sentences += self._as_asked(self.error)
-        if many := len(self.without_history):
-            verb = "gets" if many == 1 else "get"
-            sentences.append(f"{counted(many, 'worker')} {verb} no task: nobody knows their skill.")
         return sentences[:MOST]
+
+    def _idle(self) -> str:
+        """Who gets no task whatever is asked, and why; empty where there is nobody."""
+        reasons = {
+            "always naming one class tells nothing": len(self.constant),
+            "nobody knows their skill": len(self.without_history),
+        }
+        said = [
+            f"{many} get{'s' if many == 1 else ''} none: {why}"
+            for why, many in reasons.items()
+            if many
+        ]
+        return f" ({'; '.join(said)})" if said else ""
 
     def _asks_nothing(self) -> list[str]:
         """Say where an ε asks for no more than to name the commonest class throughout."""
@@ -215,7 +222,7 @@ class Plan(PlannedPairs):
             return []
         return [
             f"Without a label, {name!s} for every task is wrong on {percent(1.0 - share)} of your "
-            f"gold: an error of {percent(self.epsilon)} need find none of the others; ask for "
+            f"gold: an error of {asked_for(self.epsilon)} need find none of the others; ask for "
             "less, or --promise class."
         ]
 
@@ -233,11 +240,12 @@ class Plan(PlannedPairs):
     def _promised(self) -> str:
         """What the plan promises, and under which assumptions."""
         exact = self.errors["exact"]
-        most, mean = (f"{at_most(100 * error, 2)} %" for error in (exact.max(), exact.mean()))
+        twice = 2 if self.promise == "mean" else 1
+        most, mean = self._most(exact.max(), twice), self._most(exact.mean())
         word = "By drawn answers" if self.error_radius > DRAWN else "Proven"
         known = ", on the average over what your gold leaves open of their skills"
         if not self.from_gold:
-            known = " and skills are as given"
+            known = ", skills are as given and there are two classes"
         known += self._shares()
         head = f"{word}, if workers err independently{known}"
         if self.promised is not None:
@@ -247,12 +255,19 @@ class Plan(PlannedPairs):
         whichever = ", whichever class is true" if self.promise == "class" else ""
         said = f"each task is wrong with a chance of at most {most}{whichever}, {mean} in the mean"
         if self.promise == "bound" and self.total is None:
-            said += f" (the bound says {percent(self.errors['bound'].max())})"
+            said += f" (the bound says {self._most(self.errors['bound'].max())})"
         return f"{head}: {said}"
+
+    def _most(self, error: float, times: int = 1) -> str:
+        """Write an error that is promised, in percent: not as more than was asked, so many ε."""
+        asked = None if self.total is not None else 100 * times * self.epsilon
+        return f"{as_promised(100 * error, asked)} %"
 
     def _costs(self, promised: CostOutcome) -> str:
         """What the plan promises where it is said what errors cost."""
-        most = amount(float(self.errors["exact"].max()))
+        times = 2 if self.promise == "mean" else 1
+        asked = None if self.total is not None else times * self.epsilon
+        most = as_promised(float(self.errors["exact"].max()), asked, 3)
         each = f", {amount(promised.cost)} in the mean"
         if self.promise == "mean":
             each = f" and {amount(promised.cost)} in the mean"
@@ -292,15 +307,22 @@ class Plan(PlannedPairs):
         """Hold the error measured against the one asked for, and say what to do."""
         if self.total is not None:
             return []
-        asked, tasks = percent(self.epsilon), error.measured.tasks_measured
+        asked, tasks = asked_for(self.epsilon), error.measured.tasks_measured
         wrong = error.measured.wrong
         if error.costs is not None:
             asked = f"a cost of {amount(self.epsilon)}"
             wrong = error.costs.outcome.cost * tasks
         if error.misses(self.epsilon):
             return [
-                f"Asked was {asked} at most. Next: more gold, to know the workers better, or "
-                "'workbench hire', which goes by what is measured."
+                f"Asked was {asked} at most. Next: give more gold, to know these workers better, "
+                "or find others; 'workbench audit' proves how many of the answers are wrong, "
+                "whoever gives them."
+            ]
+        if error.thin and wrong > self.epsilon * tasks:
+            return [
+                f"Asked was {asked} at most. Your gold has too few labels a task to tell whether "
+                f"such plans keep it: it has what they buy on {percent(error.measured.met)} of its "
+                "tasks. Next: have more workers label these, and plan again."
             ]
         if tasks and wrong > self.epsilon * tasks:
             return [
@@ -403,8 +425,8 @@ class Plan(PlannedPairs):
 
     def _drawn(self) -> dict[str, str]:
         """Write what the picture draws of what is promised and asked, as the verdict says it."""
-        most, asked = float(self.errors["exact"].max()), percent(self.epsilon)
-        said = f"{at_most(100 * most, 2)} %"
+        most, asked = float(self.errors["exact"].max()), asked_for(self.epsilon)
+        said = self._most(most, 2 if self.promise == "mean" else 1)
         if self.promised is not None:
             said, asked = amount(most), f"a cost of {amount(self.epsilon)}"
         word = "by drawn answers" if self.error_radius > DRAWN else "proven"
@@ -589,16 +611,19 @@ def plan(
     capacity
         Most tasks a worker takes: a number, or a table worker, capacity.
     skills
-        Columns worker, task_type, skill; or worker and one column a task type.
+        Columns worker, task_type, skill; or worker and one column a task type. Of two classes, each
+        worker right as often whichever is true; of more classes give labels and gold.
 
         Or a Series by worker (NaN for one without history).
     workers
-        In place of skills and an error: who shares `least` labels a task evenly: names, a number,
-        or columns worker, capacity, share, available.
+        Who may be asked: names, or columns worker, capacity, available; skills are learnt from
+        everybody's labels. Without labels and skills: who shares `least` labels a task evenly, a
+        number of workers too, and with a column share.
 
-        The largest load is the least there is, beside the worker's share of the work (1 where not
-        given); two workers who share the fewest tasks share as many as can be; all are connected
-        where they can be. Available is yes or no.
+        As `hire` gives them, in its table or its result; for all others the capacity is 0. Where
+        labels are shared evenly, the largest load is the least there is, beside the worker's share
+        of the work (1 where not given); two workers who share the fewest tasks share as many as can
+        be; all are connected where they can be. Available is yes or no.
     costs
         Price of a label: columns worker, task_type, cost; or worker, cost. [default: 1]
     loss
@@ -655,7 +680,8 @@ def plan(
     others: dict[str, object] = {"epsilon": epsilon, "total": total, "labels": labels, "gold": gold}
     others |= {"costs": costs, "options": None if options == PlanOptions() else options}
     others |= {"loss": loss, "class_share": class_share}
-    if workers is not None:
+    known = labels is not None or skills is not None
+    if workers is not None and not (known and (epsilon is not None or total is not None)):
         others["skills"] = skills
         return _evenly(workers, tasks, capacity, limits, others, seed)
     if skills is not None and limits.least and epsilon is total is None:
@@ -663,13 +689,14 @@ def plan(
         names = ids.all_back(ability.index)
         evenly = _evenly(names, tasks, capacity, limits, others, seed)
         return replace(evenly, unread=True)
+    asked = Askable.of(workers, capacity)
     said = loss, class_share
     source = None
     if labels is not None and skills is None:
         source = inputs.given(labels, kinds=(Classes, Scale, LabelSets))
         if isinstance(source.kind, Scale):
             by_points: Any = _of_ratings(
-                source, gold, tasks, epsilon, capacity, total, costs, limits, options, said, seed
+                source, gold, tasks, epsilon, asked, total, costs, limits, options, said, seed
             )
             return cast(Plan, by_points)
         if isinstance(source.kind, LabelSets):
@@ -679,7 +706,7 @@ def plan(
                 gold,
                 tasks,
                 epsilon,
-                capacity,
+                asked,
                 costs,
                 options.promise,
                 {**stated, **vars(limits), **_of_votes(options)},
@@ -690,7 +717,7 @@ def plan(
     elif labels is not None:
         raise InputError("give `skills`, or `labels` with `gold` to estimate them, not both")
     return _cheapest(
-        source, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, said, seed
+        source, gold, tasks, epsilon, asked, total, skills, costs, limits, options, said, seed
     )
 
 
@@ -699,7 +726,7 @@ def _of_ratings(
     gold: Truth | None,
     tasks: Tasks,
     epsilon: float | None,
-    capacity: int | PerWorker | None,
+    asked: Askable,
     total: float | None,
     costs: PerWorker | None,
     limits: TaskLimits,
@@ -718,7 +745,7 @@ def _of_ratings(
         gold,
         tasks,
         epsilon=epsilon,
-        capacity=capacity,
+        asked=asked,
         costs=costs,
         gap=options.gap,
         time_limit=options.time_limit,
@@ -731,7 +758,7 @@ def _cheapest(
     gold: Truth | None,
     tasks: Tasks,
     epsilon: float | None,
-    capacity: int | PerWorker | None,
+    asked: Askable,
     total: float | None,
     skills: Table | PerWorker | None,
     costs: PerWorker | None,
@@ -746,22 +773,21 @@ def _cheapest(
             "give `skills`, or `labels` with `gold` to estimate them; or `workers` and `least`, to "
             "share so many labels a task evenly"
         )
-    if capacity is None:
-        raise InputError("give `capacity`, the most tasks that a worker takes")
+    asked.check()
     if skills is not None and gold is not None:
         raise InputError("`gold` goes with `labels`: leave it out where skills are given")
     ability, workers, classes, history, strength = _able(skills, labels, gold)
     ability, stakes, classes = _at_stake(said, ability, history, classes)
     kinds, named = inputs.task_types(tasks, default=_only(ability))
-    capacity = to_pandas(capacity)
-    most_tasks = inputs.capacities(capacity, workers)
-    workers = workers.with_more("capacity", _names(capacity))
+    most_tasks = asked.most(_known_workers(ability), workers)
+    workers = asked.named(workers)
     if options.sequential is not False:
         prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
         from workbench.api.label_plan import label_plan, sequential_promise
 
+        ability = _two_classes(ability, _made_ahead(total, limits, options, said))
         return label_plan(
-            _two_classes(ability, _made_ahead(total, limits, options, said)),
+            ability.loc[asked.among(_known_workers(ability))],
             kinds,
             workers,
             most_tasks,
@@ -813,6 +839,7 @@ def _cheapest(
     if program.kept is not None and program.why is not None and program.why.kept is not None:
         some = kinds.loc[kinds.index[program.why.kept.kept]]
         made = replace(made, kept=_plan(program.kept, terms, some, named, workers, None))
+    made = _restricted(made, workers, asked)
     if program.scores is None:
         return made
     scores = workers.column(named.column(program.scores, "task"), "worker")
@@ -846,11 +873,12 @@ def _evenly(
     seed: int,
 ) -> EvenPlan:
     """Share so many labels a task evenly, where none of the `others` is given."""
-    from workbench.api.even_plan import crew, plan_evenly
+    from workbench.api.even_plan import plan_evenly
 
     for name in (name for name, value in others.items() if value is not None):
         raise InputError(
-            f"`{name}` is not for labels shared evenly among `workers`: leave one of the two out"
+            f"`{name}` is not for labels shared evenly among `workers`: leave {name} out, or give "
+            "both an error to keep and the `skills` of these workers, or `labels` with `gold`"
         )
     if limits.least is None or limits.least < 1:
         raise InputError("give `least`, the labels that each task is to have, 1 or more")
@@ -1045,13 +1073,25 @@ def _known(skills: Table | PerWorker) -> tuple[pd.DataFrame | pd.Series[Any], Id
     return values.reindex([tables.as_text(name) for name in series.index]), ids
 
 
-def _names(by_worker: int | PerWorker) -> Iterable[Any]:
-    """Workers as they are named in memory; nobody of a file."""
-    if isinstance(by_worker, pd.Series):
-        return by_worker.index
-    if isinstance(by_worker, pd.DataFrame):
-        return tables.column(by_worker, "worker", "capacity")
-    return by_worker if isinstance(by_worker, Mapping) else ()
+def _known_workers(ability: Ability) -> Names:
+    """Workers of whom something may be known, as text."""
+    table = ability.skill if isinstance(ability, room.Confusions) else ability
+    return table.index.to_numpy()
+
+
+def _restricted(plan: Plan, workers: Ids, asked: Askable) -> Plan:
+    """The plan without a word of those who may not be asked."""
+    if asked.team is None:
+        return plan
+    mine = workers.index(asked.team.names)
+    kept = None if plan.kept is None else _restricted(plan.kept, workers, asked)
+    return replace(
+        plan,
+        skills=plan.skills.reindex(mine, fill_value=0.5),
+        without_history=tuple(name for name in plan.without_history if name in mine),
+        constant=tuple(name for name in plan.constant if name in mine),
+        kept=kept,
+    )
 
 
 def _able(

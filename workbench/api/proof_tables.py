@@ -31,10 +31,10 @@ def other_tables(content: bytes, **tables: Any) -> list[str]:
     InputError
         Another kind of proof, or tables that are no problem.
     """
-    told = json.loads(content)
-    if told["kind"] != "sequential":
+    proof = json.loads(content)
+    if proof["kind"] != "sequential":
         raise InputError("skills, tasks, capacity, costs: go with a proof of plan --sequential")
-    claimed = told["problem"]
+    claimed = proof["problem"]
     # What a plan is asked, which is not waited for.
     asked = plan(
         **tables,

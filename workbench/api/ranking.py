@@ -83,7 +83,7 @@ NOTES = (
     "pairs on the same held-out gold; mean over levels, then crowds; ± over draws; intervals of "
     "95 % over crowds; equals share a place (=), – without one: not on every crowd of the others",
     "at equal labels: error less that of a majority for as many labels, the exam's counted: who is "
-    "told what an exam says of workers is charged its labels, spread over the crowd's tasks",
+    "given what an exam says of workers is charged its labels, spread over the crowd's tasks",
     "of classes: the mean of the classes' errors",
 )
 
@@ -181,11 +181,11 @@ class Leaderboard(Result):
             plainest = BASELINE[str(kind)]
             sentence = f"{KINDS[str(kind)]}: {best['method']} errs least, {percent(best['error'])}"
             if best["method"] != plainest:
-                sentence += f", {points(best['less'])} than {plainest}{self._told(best)}"
+                sentence += f", {points(best['less'])} than {plainest}{self._interval_of(best)}"
             sentences.append(f"{sentence}.")
         return sentences[:MOST]
 
-    def _told(self, best: pd.Series[Any]) -> str:
+    def _interval_of(self, best: pd.Series[Any]) -> str:
         """Say where the crowds do not tell the best from the plainest."""
         if best["high"] < 0:
             return ""
@@ -241,7 +241,7 @@ class Leaderboard(Result):
             f"Without gold, all labels there: {best['method']} errs least on "
             f"{_crowds(best['crowds'], 'whole ')}, {percent(best['error'])}, "
             f"{points(best['less'])} than a majority"
-            f"{self._told(best)}."
+            f"{self._interval_of(best)}."
         ]
 
     def _whole_rows(self) -> list[dict[Any, Any]]:

@@ -91,8 +91,8 @@ class RatingHires(Result):
             )
         return [
             *sentences,
-            "Next: 'workbench plan' says who of them rates what; 'workbench aggregate --workers "
-            "chosen.csv' estimates from their ratings alone.",
+            "Next: 'workbench plan --workers chosen.csv' says who of them rates what; 'workbench "
+            "aggregate --workers chosen.csv' estimates from their ratings alone.",
         ]
 
     def brief(self) -> str:

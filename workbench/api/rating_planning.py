@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import pandas as pd
 
 from workbench.aggregation.ratings import RatingModel
 from workbench.api import inputs
+from workbench.api.crew import Askable
 from workbench.api.planned import PlannedPairs
 from workbench.api.rating_votes import with_model
 from workbench.api.ratings import by_gold, model_payload, scale_of, votes_of, worker_table
-from workbench.api.result import Figure, facts, listed, page, percent, picked
+from workbench.api.result import Figure, as_promised, facts, listed, page, percent, picked
+from workbench.assignment.enough import first_kept, mend
 from workbench.assignment.rating_plan import assign_ratings
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, IntArray, Names
@@ -21,6 +24,7 @@ from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
 from workbench.crowd import align
 from workbench.solving.claims import CostClaim
+from workbench.solving.highs import RunOptions
 
 if TYPE_CHECKING:
     from workbench.solving import Solution
@@ -91,14 +95,20 @@ class RatingPlan(PlannedPairs):
             f"Buy {counted(len(self.table), 'rating')} of {counted(self.tasks, 'task')}{record} "
             f"from {self.table['worker'].nunique()} of {counted(len(self.loads), 'worker')}"
             f"{price}: {self.claim.sentence('the cheapest')}.",
-            f"Each task is off by at most {self.errors.max():.3g} points in root mean square, "
-            f"{np.sqrt((self.errors**2).mean()):.3g} over all: exact, if the ratings are as the "
-            "gold has them (normal, each worker's noise her own, what all share at the floor).",
-            f"The floor is such that the {self.made:.3g} points made on left-out gold tasks are "
-            f"foretold; it alone makes {self.model.terms.least:.3g}.",
+            f"Each task is off by at most {self._most(self.errors.max())} points in root mean "
+            f"square, {self._most(np.sqrt((self.errors**2).mean()))} over all: exact, if the "
+            "ratings are as the gold has them (normal, each worker's noise her own, but for the "
+            "floor).",
+            "The floor, the variance that all raters of a task share, is set so that the model "
+            f"predicts the {self.made:.3g} points made on left-out gold tasks; it alone makes "
+            f"{self.model.terms.least:.3g}.",
             "Next: have these rated, then 'workbench aggregate --plan' estimates; measure it on "
             "fresh gold.",
         ]
+
+    def _most(self, error: float) -> str:
+        """Write an error that is promised, in points: not as more than was asked."""
+        return as_promised(float(error), self.epsilon, 3)
 
     def brief(self) -> str:
         """Lay out who rates how many tasks."""
@@ -160,7 +170,7 @@ def plan_ratings(
     tasks: inputs.Tasks,
     *,
     epsilon: float | None,
-    capacity: int | inputs.PerWorker | None,
+    asked: Askable,
     costs: inputs.PerWorker | None,
     gap: float,
     time_limit: float,
@@ -175,26 +185,33 @@ def plan_ratings(
     """
     if epsilon is None:
         raise InputError("give `epsilon`: how far each task may be off, in points")
-    if capacity is None:
-        raise InputError("give `capacity`, the most tasks that a worker takes")
+    asked.check()
     epsilon = checks.number("epsilon", epsilon, 0.0, scale_of(source).high - scale_of(source).low)
     teach, source = by_gold(source, gold, seed=seed)
     votes = votes_of(source)
     kinds, named = inputs.task_types(tasks, default="all")
     wanted = kinds.index.tolist()
     recorded = _recorded(wanted, votes.tasks, votes.task, votes.worker, len(votes.workers))
+    mine, most = asked.among(votes.workers), asked.most(votes.workers, source.workers)
+    capacity = align.capacities(votes.workers, most)
     each = inputs.prices(costs, source.workers, votes.workers)
-    found = assign_ratings(
-        teach.model,
-        epsilon,
-        align.capacities(votes.workers, inputs.capacities(capacity, source.workers)),
-        recorded,
-        price=None if each is None else np.tile(each, (len(wanted), 1)),
-        gap=gap,
-        time_limit=time_limit,
-        seed=seed,
-    )
+    price = None if each is None else np.tile(each, (len(wanted), 1))
+    assign = partial(assign_ratings, teach.model, capacity=capacity, recorded=recorded, price=price)
+    found = assign(epsilon, gap=gap, time_limit=time_limit, seed=seed)
     there = found.solution.assignment is not None
+    why = None
+    if not there:
+
+        def keeps(at: float, now: RunOptions) -> bool:
+            again = assign(at, gap=now.gap, time_limit=now.time_limit or time_limit, seed=seed)
+            return again.solution.assignment is not None
+
+        asked_of = (teach.model.told > 0) & (capacity > 0)
+        first = float(teach.model.terms.error(teach.model.precision[asked_of].sum()))
+        top = scale_of(source).high - scale_of(source).low
+        options = RunOptions(time_limit, gap, seed=seed)
+        enough = first_kept(keeps, first, epsilon, options, most=top)
+        why = _why(teach.model, asked_of, epsilon, found.solution, enough)
     pairs = _pairs(found.task, found.worker, wanted, votes.workers)
     task, worker = np.nonzero(recorded)
     have = _pairs(task, worker, wanted, votes.workers)
@@ -205,7 +222,7 @@ def plan_ratings(
             "labels": np.bincount(found.worker, minlength=len(votes.workers)),
             "noise": noise,
         }
-    ).sort_values("labels", ascending=False, kind="stable", ignore_index=True)
+    )[mine].sort_values("labels", ascending=False, kind="stable", ignore_index=True)
     left = teach.left
 
     def back(table: pd.DataFrame) -> pd.DataFrame:
@@ -224,26 +241,32 @@ def plan_ratings(
         float(np.sqrt(((left.value - left.truth) ** 2).mean())),
         found.claim,
         found.solution,
-        None if there else _why(teach.model, epsilon, found.solution),
+        why,
     )
 
 
-def _why(model: RatingModel, epsilon: float, solution: Solution) -> str:
-    """Why there is no plan."""
+def _why(
+    model: RatingModel,
+    known: BoolArray,
+    epsilon: float,
+    solution: Solution,
+    enough: float | None,
+) -> str:
+    """Why there is no plan by the workers `known`, and what to ask for."""
+    ask = "ask for more points" if enough is None else mend(enough)
     if solution.termination != "infeasible":
-        return f"No plan was found ({solution.termination}): give more time."
-    known = model.told > 0
-    asked, all_ = model.terms.requirement(epsilon), float(model.precision[known].sum())
-    if all_ < asked:
+        return f"No plan was found ({solution.termination}). Next: give more time; or {ask}."
+    needed, all_ = model.terms.requirement(epsilon), float(model.precision[known].sum())
+    if all_ < needed:
         least = float(model.terms.error(all_))
         return (
             f"No plan keeps {epsilon:g} points: where all {int(known.sum())} workers known by gold "
-            f"rate a task it is off by {least:.3g}; ask for more than that."
+            f"rate a task it is off by {least:.3g}. Next: {ask}."
         )
-    reach = percent(asked / all_)
     return (
-        f"No plan keeps {epsilon:g} points on all tasks: a task takes {reach} of all workers' "
-        "precision, and capacities do not hold so many; raise them, or ask for more points."
+        f"No plan keeps {epsilon:g} points on all tasks: a task takes {percent(needed / all_)} of "
+        "all workers' precision, and capacities do not hold so many. Next: raise them, or "
+        f"{ask}."
     )
 
 

@@ -76,5 +76,5 @@ def read_rating_plan(plan: Any, workers: Names) -> tuple[pd.DataFrame, RatingMod
     if not (noise > 0).all():
         raise InputError(f"{table.name}: a noise that is not above 0; give what `plan` wrote")
     terms = RatingTerms(*(float(values[name][0]) for name in TERMS))
-    told = np.zeros(len(workers), dtype=np.int64)
-    return pairs, RatingModel(terms, float(values["truth_mean"][0]), level, gain, noise, told)
+    rated = np.zeros(len(workers), dtype=np.int64)
+    return pairs, RatingModel(terms, float(values["truth_mean"][0]), level, gain, noise, rated)

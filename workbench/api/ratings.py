@@ -201,7 +201,9 @@ class RatingAnswers(Result):
             return [*sentences, *self.error.sentences()[:2], *self.error.sentences()[2:], NEXT][:5]
         if self.model is not None:
             off = float(np.sqrt((self.table["standard_error"] ** 2).mean()))
-            promised = f"By what gold told of the workers they are off by {off:.3g} points in root "
+            promised = (
+                f"By what gold shows of the workers they are off by {off:.3g} points in root "
+            )
             return [*sentences, f"{promised}mean square.", NEXT]
         return [*sentences, NO_GOLD]
 

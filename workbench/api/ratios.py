@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem
@@ -21,7 +22,7 @@ from workbench.base.writing import write_whole
 from workbench.comparison.arrivals import Order, ProblemArrivals
 from workbench.comparison.pooled import Processes
 from workbench.comparison.ratios import play_all, summed_up
-from workbench.solving import versions
+from workbench.solving import solve, versions
 
 if TYPE_CHECKING:
     from workbench.api.sampling import SampleOptions
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 MOST_PROBLEMS = 100_000
 """Problems at most."""
 MOST_PROCESSES = 1024
+SECONDS = 20.0
+"""In which a picture's optimum is looked for."""
 ENOUGH = 0.99
 """Share of tasks that a method covers which is said to cover them."""
 
@@ -65,7 +68,7 @@ LEGEND = (
     "that covers fewer tasks pays less: a ratio says nothing without the share beside it.",
     "more: than {first}, on the same orders of arrival; intervals of 95 % (Student) are over "
     "{units}.",
-    "policies are told true skills, each worker's as she comes. Those that look at workers "
+    "policies are given true skills, each worker's as she comes. Those that look at workers "
     "beforehand see {sample} for each who comes, drawn from the problem's own with replacement; "
     "what it costs to test them is not counted.",
 )
@@ -89,6 +92,8 @@ class WorstRun(Result):
         Of the labels, and what is proven of the optimum.
     on_infeasible
         What the method did when its sample could not cover the tasks.
+    workers
+        Names of the workers; None for their columns in the problem.
     """
 
     method: str
@@ -100,6 +105,8 @@ class WorstRun(Result):
     cost: float
     bound: float
     on_infeasible: Any = "relax"
+    workers: tuple[object, ...] | None = None
+    pictured = True
 
     @property
     def arrival(self) -> tuple[int, ...]:
@@ -114,7 +121,7 @@ class WorstRun(Result):
     def replay(self, method: str | None = None) -> WorstRun:
         """Let the method, or another, meet the same order again."""
         name = self.method if method is None else method
-        again = ProblemArrivals(self.problem, self.on_infeasible).play(name, self.order)
+        again = self._arrivals.play(name, self.order)
         return replace(
             self,
             method=name,
@@ -123,18 +130,54 @@ class WorstRun(Result):
             ratio=again.cost / self.bound,
         )
 
+    @property
+    def _arrivals(self) -> ProblemArrivals:
+        return ProblemArrivals(self.problem, self.on_infeasible, self.workers)
+
+    @property
+    def _come(self) -> list[object]:
+        """The workers as they came, by name."""
+        return [at if self.workers is None else self.workers[at] for at in self.arrival]
+
     def to_frame(self) -> pd.DataFrame:
         """Give the run in a row."""
         return pd.DataFrame([{"method": self.method, **self._numbers()}])
 
     def details(self) -> str:
         """Say how bad it was, where, and how to see it again."""
-        come = names(self.arrival, 20)
+        come = names(self._come, 20)
         return (
             f"{self.method}: {self.ratio:.3f} times the proven bound {self.bound:g}, "
             f"{share(self.covered)} of the tasks covered, on problem {self.order.problem}, trial "
             f"{self.order.trial}, seed {self.order.seed}.\n"
             f"Workers came in the order {come}; .replay() plays it again."
+        )
+
+    def plot(self) -> Figure:
+        """Draw what each label counts, in order of arrival, what the method chose, and an optimum.
+
+        The optimum is looked for anew, for `SECONDS`.
+        """
+        from workbench import plots
+
+        problem, come = self.problem, np.array(self.arrival)
+        run = self._arrivals.chosen(self.method, self.order)
+        chosen = np.zeros(problem.shape, dtype=bool)
+        chosen[run.task, run.worker] = True
+        best = solve(problem, "ip", time_limit=SECONDS)
+        said = f"{self.method}: cost {self.cost:g}, {share(self.covered)} of the tasks covered"
+        drawn = {said: chosen}
+        if best.assignment is not None:
+            proven = "optimum" if best.gap == 0 else "the cheapest plan found"
+            drawn[f"{proven}: cost {best.objective:g}"] = best.assignment[:, come] > 0.5
+        counts = np.where(problem.mask, problem.quality, np.nan)[:, come]
+        return plots.choices(
+            counts,
+            drawn,
+            workers=self._come,
+            tasks=range(problem.shape[0]),
+            title=f"{self.method} on problem {self.order.problem}, trial {self.order.trial}: each "
+            f"task is to gather {problem.requirement[0]:.3g}",
         )
 
     def _numbers(self) -> dict[str, Any]:
@@ -168,6 +211,8 @@ class Ratios(Result):
         By number of a problem, why nothing can be compared with it.
     settings
         What was asked for.
+    workers
+        Names of the workers, where skills were given.
     """
 
     table: pd.DataFrame
@@ -177,6 +222,7 @@ class Ratios(Result):
     left_out: dict[int, str]
     settings: dict[str, Any]
     versions: dict[str, str]
+    workers: tuple[object, ...] | None = None
     pictured = True
 
     def to_frame(self) -> pd.DataFrame:
@@ -198,21 +244,27 @@ class Ratios(Result):
                 f"No method covers {percent(ENOUGH)} of the tasks in the mean; the most, "
                 f"{best['method']}, {self._paid(best)}."
             )
-            return sentences
-        best = covering.iloc[0]
-        sentences.append(
-            f"Of those that cover {percent(ENOUGH)} of the tasks and more, {best['method']} pays "
-            f"least: {self._paid(best)}."
-        )
-        less = self.table[self.table["ratio"] < best["ratio"]]
-        less = less[less["method"] != best["method"]]
-        if len(less):
-            parts = [
-                f"{row['method']} ({row['ratio']:.3f}, {share(row['covered'])} covered)"
-                for row in less.to_dict("records")
-            ]
-            sentences.append(f"For less, and fewer tasks covered: {names(parts, 6)}.")
-        return sentences
+            rest = self.table[self.table["method"] != best["method"]]
+        else:
+            best = covering.iloc[0]
+            sentences.append(
+                f"Of those that cover {percent(ENOUGH)} of the tasks and more, {best['method']} "
+                f"pays least: {self._paid(best)}."
+            )
+            rest = self.table[self.table["method"] != best["method"]]
+            less = rest["ratio"] < best["ratio"]
+            sentences += self._beside("For less, and fewer tasks covered", rest[less])
+            rest = rest[~less]
+        asked = rest[rest["method"].isin(self.settings["told"])]
+        return [*sentences, *self._beside("Beside them", asked)]
+
+    def _beside(self, what: str, rows: pd.DataFrame) -> list[str]:
+        """Name further methods, each with its ratio and what it covers."""
+        parts = [
+            f"{row['method']} ({row['ratio']:.3f}, {share(row['covered'])} covered)"
+            for row in rows.to_dict("records")
+        ]
+        return [f"{what}: {names(parts, 6)}."] if parts else []
 
     @property
     def _scope(self) -> str:
@@ -306,6 +358,7 @@ class Ratios(Result):
             row["cost"],
             self._bound(number),
             self.settings["infeasible"],
+            self.workers,
         )
 
     def _bound(self, number: int) -> float:
@@ -400,14 +453,21 @@ def ratios(
     processes: int,
     seed: int,
     progress: Progress,
+    workers: tuple[object, ...] | None = None,
 ) -> Ratios:
-    """Play online policies on problems of given data: `compare` has the parameters."""
+    """Play online policies on problems of given data: `compare` has the parameters.
+
+    Parameters
+    ----------
+    workers
+        Names of the workers, of one problem.
+    """
     given = tuple(_listed(problems))
     chosen = online_policies(methods)
     arrivals = []
     for at, problem in enumerate(given):
         try:
-            arrivals.append(ProblemArrivals(problem, sampling.infeasible))
+            arrivals.append(ProblemArrivals(problem, sampling.infeasible, workers))
         except InputError as error:
             raise InputError(f"problem {at}: {error}") from None
     with Processes(processes, chosen) as pool:
@@ -423,12 +483,21 @@ def ratios(
         )
     settings = {
         "methods": chosen,
+        "told": _told(chosen, methods),
         **picked(sampling, "gamma", "infeasible", "time_limit"),
         "trials": trials,
         "seed": seed,
     }
     table = summed_up(runs.plays, chosen)
-    return Ratios(table, runs.plays, runs.optima, given, runs.left_out, settings, versions())
+    return Ratios(
+        table, runs.plays, runs.optima, given, runs.left_out, settings, versions(), workers
+    )
+
+
+def _told(chosen: Sequence[str], asked: Sequence[str] | None) -> list[str]:
+    """Methods that a summary tells of in any case: those asked for by name, else the user's own."""
+    own = set(POLICIES.from_files())
+    return [name for name in chosen if asked is not None or name in own]
 
 
 def online_policies(methods: Sequence[str] | None) -> tuple[str, ...]:

@@ -7,12 +7,14 @@ beside them and its notes; laying them out, comparing and showing them is done h
 from __future__ import annotations
 
 import html
+import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.base.errors import InputError
-from workbench.base.text import Columns, cell, plain, tabled
+from workbench.base.text import Columns, at_most, cell, plain, tabled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +30,8 @@ SHOWN = 20
 """Rows of a table that a notebook shows."""
 ALIKE = 5e-4
 """A difference of errors that is written as none."""
+ROUNDING = 1e-9
+"""A promise above what was asked by this share is what was asked."""
 MOST = 5
 """Sentences of a verdict."""
 
@@ -131,6 +135,26 @@ def percent(share: float | None, digits: int = 2) -> str:
         return "unknown"
     text = f"{100 * share:.{digits}g}"
     return f"{100 * share:.0f} %" if "e+" in text else f"{text} %"
+
+
+def asked_for(share: float) -> str:
+    """Write a share that was asked for in percent, in all its digits."""
+    return f"{100 * share:.10g} %"
+
+
+def as_promised(value: float, asked: float | None = None, digits: int = 2) -> str:
+    """Write a number that is promised: rounded up, but not above what was asked for.
+
+    Parameters
+    ----------
+    value, asked
+        In the unit shown; None where nothing was asked.
+    digits
+        As many are shown, or more where fewer would read as more than was asked.
+    """
+    most = math.inf if asked is None or value > asked else asked * (1 + ROUNDING)
+    texts = (at_most(value, shown) for shown in itertools.count(digits))
+    return next(text for text in texts if float(text.replace(",", "")) <= most)
 
 
 def points(more: float, digits: int = 2) -> str:

@@ -103,8 +103,10 @@ class SetCheck(Result):
             )
         else:
             sentences += self.error.verdict("everybody's majority, label by label, errs")
-        told = self.by_label["alpha"].dropna()
-        agreed = "no label has an α" if told.empty else f"α is {told.min():.2f} to {told.max():.2f}"
+        known = self.by_label["alpha"].dropna()
+        agreed = (
+            "no label has an α" if known.empty else f"α is {known.min():.2f} to {known.max():.2f}"
+        )
         sentences.append(
             f"A set has {self.mean_size:.2g} of {counted(len(self.by_label), 'label')} in the "
             f"mean; label by label Krippendorff's {agreed}."

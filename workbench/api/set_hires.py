@@ -26,8 +26,9 @@ COLUMNS: Columns = {
     "alone": ("label error alone", ".3f"),
 }
 NEXT = (
-    "Next: 'workbench aggregate --workers chosen.csv' answers all tasks by their labels; --out "
-    "chosen.csv writes that file."
+    "Next: 'workbench aggregate --workers chosen.csv' answers all tasks by their labels, and "
+    "'workbench plan --workers chosen.csv' plans a next batch by them; --out chosen.csv writes "
+    "that file."
 )
 NEXT_ALL = "Next: answer the tasks from all labels, with 'workbench aggregate'."
 

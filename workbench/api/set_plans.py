@@ -10,8 +10,20 @@ import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
+from workbench.api.crew import Askable
+from workbench.api.measuring import SELDOM
 from workbench.api.planned import PlannedPairs
-from workbench.api.result import MOST, Figure, facts, listed, names, page, percent
+from workbench.api.result import (
+    MOST,
+    Figure,
+    as_promised,
+    asked_for,
+    facts,
+    listed,
+    names,
+    page,
+    percent,
+)
 from workbench.api.sets import (
     BY_LABEL,
     MeasuredSets,
@@ -19,6 +31,7 @@ from workbench.api.sets import (
     beside_majority,
     nothing_measured,
 )
+from workbench.assignment.enough import mend
 from workbench.assignment.set_plan import (
     SetAssignment,
     make_set_plan,
@@ -28,7 +41,7 @@ from workbench.assignment.set_plan import (
 )
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import Columns, at_most, counted
+from workbench.base.text import Columns, counted
 from workbench.crowd import align
 from workbench.crowd.set_votes import SetVotes
 from workbench.solving.claims import CostClaim
@@ -43,8 +56,6 @@ COLUMNS: Columns = {
     "exact": ("error at most", ".4f"),
     "expected": ("in the mean", ".4f"),
 }
-SELDOM = 0.5
-"""Share of control tasks that meet the cover, below which there is a warning."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,10 +129,11 @@ class SetPlan(PlannedPairs):
         cost = self.solution.objective
         price = f", for {cost:.6g}" if cost != len(self.table) else ""
         most, mean = (
-            at_most(100 * error, 2)
+            as_promised(100 * error, 100 * self.epsilon)
             for error in (self.by_label["exact"].max(), self.by_label["expected"].mean())
         )
-        missed = [] if self.error is None else self.error.missed(self.epsilon)
+        thin = self.met is not None and self.met < SELDOM
+        missed = [] if self.error is None or thin else self.error.missed(self.epsilon)
         labels = (
             f"{counted(len(self.table), 'set')} of labels for {counted(self.tasks, 'task')} from "
             f"{self.table['worker'].nunique()} of {counted(self.workers, 'worker')}{price}"
@@ -139,10 +151,12 @@ class SetPlan(PlannedPairs):
         ]
         if self.error is not None:
             sentences += self.error.verdict("the answers of such plans err")
-        if self.met is not None and self.met < SELDOM:
+        if thin:
             sentences.append(
-                f"Those who labelled your gold meet the cover on {percent(self.met)} of it: the "
-                "error measured is that of fewer labels, and may be too high."
+                "Your gold has too few labels a task to tell whether such plans keep "
+                f"{asked_for(self.epsilon)}: those who labelled it meet the cover on "
+                f"{percent(self.met)} of it. Next: have more workers label these tasks, and plan "
+                "again."
             )
         return sentences[: MOST + 1]
 
@@ -158,8 +172,8 @@ class SetPlan(PlannedPairs):
         if not free:
             return []
         return [
-            f"For {checks.listing(free)} an error of {percent(self.epsilon)} asks for nothing: so "
-            "few tasks have it, or lack it; ask for less to find them."
+            f"For {checks.listing(free)} an error of {asked_for(self.epsilon)} asks for nothing: "
+            "so few tasks have it, or lack it; ask for less to find them."
         ]
 
     def brief(self) -> str:
@@ -222,7 +236,7 @@ def plan_sets(
     gold: inputs.Truth | None,
     tasks: inputs.Tasks,
     epsilon: float | None,
-    capacity: Any,
+    asked: Askable,
     costs: Any,
     promise: str,
     others: Mapping[str, object],
@@ -235,8 +249,7 @@ def plan_sets(
     inputs.refuse(source.kind, others)
     if epsilon is None:
         raise InputError("give `epsilon`, the error that each label of a task may have")
-    if capacity is None:
-        raise InputError("give `capacity`, the most tasks that a worker takes")
+    asked.check()
     epsilon = checks.inside("epsilon", epsilon)
     true, source = inputs.truth(gold, source)
     votes, codes = apart(source, true)
@@ -250,12 +263,13 @@ def plan_sets(
             "and answer the others with `aggregate`"
         )
     price = inputs.prices(costs, source.workers, votes.workers)
+    capacity = align.capacities(votes.workers, asked.most(votes.workers, source.workers))
     made = make_set_plan(
         votes,
         codes,
         len(kinds),
         epsilon,
-        align.capacities(votes.workers, inputs.capacities(capacity, source.workers)),
+        capacity,
         price,
         exact=promise != "bound",
         time_limit=time_limit,
@@ -266,10 +280,12 @@ def plan_sets(
     if made.chosen is not None:
         full = set_needs(made.skills, epsilon)
         share = np.divide(made.need, full, out=np.ones(len(full)), where=full > 0)
-        found = measure_set_plan(votes, codes, epsilon, price, share=share, seed=seed)
+        found = measure_set_plan(
+            votes, codes, epsilon, price, asked=capacity > 0, share=share, seed=seed
+        )
         how, met = "each judged by a plan made without it", found.met
         error = beside_majority(votes, codes, found.errors, how)
-    return _named(made, votes, source, kinds, named, epsilon, promise, error, met)
+    return _named(made, votes, source, kinds, named, epsilon, promise, error, met, asked)
 
 
 def _named(
@@ -282,6 +298,7 @@ def _named(
     promise: str,
     error: MeasuredSets | None,
     met: float | None,
+    asked: Askable,
 ) -> SetPlan:
     """The plan under the user's ids."""
     names, workers, there = votes.names, votes.workers, made.chosen is not None
@@ -301,14 +318,15 @@ def _named(
     vote = pd.DataFrame(columns=["of", "task", "worker", "label", "class", "score"])
     if there:
         vote = set_scores(made, names, kinds.index.tolist(), workers.tolist())
-    strangers = source.workers.all_back(workers[~made.skills.known])
+    mine = asked.among(workers)
+    strangers = [*workers[mine & ~made.skills.known], *asked.strangers(workers)]
     return SetPlan(
         source.workers.column(named.column(table, "task"), "worker"),
         source.workers.column(named.column(vote, "task"), "worker"),
         by_label,
         made.set_error,
         len(kinds),
-        len(workers),
+        asked.size(workers),
         epsilon,
         promise,
         made.solution,
@@ -316,7 +334,7 @@ def _named(
         None if there else _why(made, names, epsilon),
         error,
         met,
-        tuple(strangers),
+        tuple(asked.named(source.workers).all_back(strangers)),
     )
 
 
@@ -324,11 +342,15 @@ def _why(made: SetAssignment, names: list[str], epsilon: float) -> str:
     """Say why there is no plan, and what to do."""
     found = made.solution
     if found.infeasibility is None or not made.error_limit:
-        return "No plan found. Next: a larger ε, larger capacities, or more time."
+        mends = "" if made.enough is None else f"{mend(made.enough)}, "
+        return f"No plan found. Next: {mends or 'a larger ε, '}larger capacities, or more time."
     known = "proven" if found.infeasibility.proven else "by HiGHS's word"
-    mend = f"no error below {percent(max(made.error_limit, epsilon))} can be promised of each label"
+    least = percent(max(made.error_limit, epsilon))
+    ask = f"no error below {least} can be promised of each label, ask for more"
+    if made.enough is not None:
+        ask = mend(made.enough)
     if found.short is not None:
         who = f"all workers together do not tell {names[found.short[1]]!r} well enough"
-        return f"There is no plan, {known}: {who}. Next: {mend}; ask for more, or find others."
+        return f"There is no plan, {known}: {who}. Next: {ask}; or find others."
     who = "the capacities are too small for all labels of all tasks"
-    return f"There is no plan, {known}: {who}. Next: {mend}; or give larger capacities."
+    return f"There is no plan, {known}: {who}. Next: {ask}; or give larger capacities."

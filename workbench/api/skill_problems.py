@@ -34,8 +34,8 @@ def problem_of(
     *,
     epsilon: float,
     gain: str,
-) -> AssignmentProblem:
-    """State the problem of covering tasks by workers of known skills.
+) -> tuple[AssignmentProblem, tuple[object, ...]]:
+    """State the problem of covering tasks by workers of known skills, and name its workers.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def problem_of(
     given: int | pd.Series[int] = len(kinds)
     if capacity is not None:
         given = inputs.capacities(capacity, workers)
-    return AssignmentProblem(
+    problem = AssignmentProblem(
         read_in.quality(read.to_numpy().T[column], need),
         align.capacities(read.index.tolist(), given),
         np.full(len(kinds), need),
@@ -86,3 +86,4 @@ def problem_of(
         None if may is None or may.all() else may.T[column],
         gain=gain,
     )
+    return problem, tuple(map(workers.back, read.index.tolist()))

@@ -594,7 +594,7 @@ def _by_our_methods(
         _unused("a joint problem", rest)
         if formulation not in (None, *JOINT):
             kinds = " or ".join(JOINT)
-            raise InputError(f"formulation is {formulation!r}: of a joint problem give {kinds}")
+            raise InputError(f"formulation is {formulation!r}: for a joint problem give {kinds}")
         joint = solve_joint(program, formulation or "ip", gap=run.gap, **usual_run)
         return SolvedJoint(program, joint)
     if isinstance(program, SelectionProblem):
@@ -634,7 +634,7 @@ def _exact_error(
     from workbench.solving.exact_error import exact_error_solution
 
     if formulation != "ip" or not isinstance(program, AssignmentProblem):
-        raise InputError(f"formulation is {show(formulation)}: of an exact error give ip")
+        raise InputError(f"formulation is {show(formulation)}: for an exact error give ip")
     _unused("an exact-error problem", options)
     return exact_error_solution(program, time_limit=time_limit, gap=gap, seed=seed)
 
@@ -679,9 +679,9 @@ def check_provable(
     whole = isinstance(program, (AssignmentProblem, JointProblem)) and formulation == "ip"
     drop = isinstance(program, AssignmentProblem) and formulation == "drop"
     if not (whole or drop or isinstance(program, SelectionProblem)):
-        raise InputError("proof: is of an integer program by task and worker; leave it out")
+        raise InputError("proof: belongs to an integer program by task and worker; leave it out")
     if not isinstance(problem, (str, Path)) or Path(problem).suffix.lower() != ".json":
-        raise InputError("proof: names its problem's file; give a .json")
+        raise InputError("proof: names the file of its problem; give the problem as a .json file")
     if epsilon is not None or gain is not None:
         raise InputError("proof: the problem's file says all; leave `epsilon` and `gain` out")
 
@@ -811,7 +811,7 @@ def _proven_file(
     from workbench.solving.vipr import vipr_file
 
     if proof is None:
-        raise InputError(f"format {format} is of a proof: give that too, as solve wrote it")
+        raise InputError(f"format {format} writes a proof: give that too, as solve wrote it")
     program = read(problem)
     formulation = formulation or usual(program)
     check_provable(problem, program, formulation, epsilon, gain)
@@ -866,7 +866,7 @@ def usual(problem: Problem) -> str:
 
 
 def reports_progress(problem: Problem, formulation: str) -> bool:
-    """Whether costs and bounds are told while it is solved, and kept when it is interrupted."""
+    """Whether costs and bounds are reported while it is solved, and kept when it is interrupted."""
     if isinstance(problem, (SelectionProblem, JointProblem)) or formulation == "drop":
         return False
     return problem.gain != EXACT_ERROR

@@ -42,6 +42,8 @@ HOW_HIDDEN = "which are hidden among the others and also tell when to stop"
 NO_HELP = "No label that these workers can still give is expected to help"
 MEASURED = ("error_measured", "error_interval", "tasks_measured", "blank")
 MOST_STEPS = 4
+HIDDEN = 40
+"""Tasks of known class that are advised to be hidden; half of all where these are fewer."""
 
 
 class Step(NamedTuple):
@@ -232,10 +234,9 @@ class Standing(Result):
         if self.state == "asking":
             if self.epsilon is None or not many:
                 return "Still asking."
-            cost = "what closing them will cost cannot be told yet"
+            cost = "what closing them will cost is not known yet"
             more = closing(self.left_open, self._unit()) if self._closable() else cost
-            are = "is" if many == 1 else "are"
-            return f"Still asking; {counted(many, 'task')} {are} open: {more}."
+            return f"Still asking; {counted(many, 'task')} {_are(many)} open: {more}."
         if self.state == "waiting":
             come = "comes" if self.waiting == 1 else "come"
             return f"Nothing more is asked until {counted(self.waiting, 'label')} {come}."
@@ -258,11 +259,14 @@ class Standing(Result):
         """Say what was bought, how many tasks are closed, and how many have no answer."""
         labels = self.labels + self.gold_labels
         gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
-        cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
         each = f"({self.labels / max(self.tasks, 1):.3g} a task)"
-        are = "is" if self.waiting == 1 else "are"
-        waits = f"; {counted(self.waiting, 'question')} {are} open and in the cost"
-        waits *= bool(self.waiting)
+        cost = "" if self.waiting or self.cost == labels else f" for {shown(self.cost, '.6g')}"
+        waits = ""
+        if self.waiting and self.cost == labels + self.waiting:
+            waits = f"; {counted(self.waiting, 'question')} {_are(self.waiting)} open"
+        elif self.waiting:
+            spent = shown(self.cost, ".6g")
+            waits = f"; with {counted(self.waiting, 'open question')} they cost {spent}"
         closed = self._closed()
         bought = f"{counted(labels, 'label')} bought{cost}{gold} {each}{waits}."
         sentences = [f"{bought} {closed}." if closed else bought]
@@ -282,8 +286,7 @@ class Standing(Result):
             closed = f"None of {self.tasks} tasks is closed"
         if not left or (self.state == "asking" and not self.closed):
             return closed
-        are = "is" if left == 1 else "are"
-        still = f"; {left} {are} {'' if self.state == 'asking' else 'left '}open" * bool(
+        still = f"; {left} {_are(left)} {'' if self.state == 'asking' else 'left '}open" * bool(
             self.closed
         )
         cost = "" if self.state == "asking" else closing(self.left_open, self._unit())
@@ -386,6 +389,10 @@ class Standing(Result):
         }
 
 
+def _are(many: int) -> str:
+    return "is" if many == 1 else "are"
+
+
 def measured_payload(found: GoldError | None) -> dict[str, Any] | None:
     """What was measured of some tasks, as `to_dict` gives it."""
     if found is None:
@@ -467,7 +474,7 @@ def believed_of(ledger: Ledger, error: float) -> tuple[str, tuple[float, float] 
         )
         return sentence, None
     if not len(ledger.labels):
-        return "How many are wrong cannot be told: nobody has labelled anything yet.", None
+        return "How many are wrong cannot be known: nobody has labelled anything yet.", None
     if why := untold(ledger.votes()):
         return why, None
     found = error_range(error)
@@ -537,9 +544,7 @@ def known_so_far(collector: Collector) -> Standing:
     sentence, within = "", None
     if hidden is not None:
         many = int((hidden >= 0).sum())
-        sentence = (
-            f"How many are wrong cannot be told yet: none of {many} hidden tasks has a label."
-        )
+        sentence = f"How many are wrong is not known yet: none of {many} hidden tasks has a label."
         heard = np.where(ledger.counts > 0, hidden, -1)
         known = Counted.of(belief, heard, ledger)
         measured = known.error(np.ones(len(hidden), dtype=bool), HOW_HIDDEN)
@@ -577,8 +582,8 @@ def _state(collector: Collector, running: Running, found: Standing) -> State:
     if running.halted:
         return running.halted
     over = running.policy.is_over()
-    if over:
-        over = not running.policy.is_behind()  # a fit to all labels may ask more
+    if over and running.policy.is_behind():
+        over = None  # a fit to all labels may ask more
     if over is None:
         try:
             over = not collector.asks_more()
@@ -641,7 +646,9 @@ def _steps(found: Standing, collector: Collector) -> list[Step]:
         steps += _budget(found, f"{change} --total ")
     if found.measured is None and found.epsilon is not None:
         command = "workbench collect start NEW --hidden known.csv …"
-        steps.append(Step("hide", "hide forty tasks of known class next time", command))
+        many = min(HIDDEN, found.tasks // 2)
+        says = f"hide {many} tasks of known class among the others next time"
+        steps += [Step("hide", says, command)] * (many > 1)
     return [*by_help(steps, found)[: MOST_STEPS - 1], answers]
 
 

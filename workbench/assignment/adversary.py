@@ -1,7 +1,7 @@
 """A search for instances on which an online policy does badly.
 
 Hill climbing with restarts over small instances (skills on a grid, capacities, ε), for a fixed
-number of evaluations. The policy is told true skills, so whatever it loses it loses to not knowing
+number of evaluations. The policy is given true skills, so whatever it loses it loses to not knowing
 who comes. The adversary aims at
 
 - `labels`: most labels over the optimum, among runs that cover every task; or
@@ -29,8 +29,14 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.assignment.playing import play_with_sample
-from workbench.assignment.policies import COVERED, ArrivingWorker, Setting
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.assignment.policies import (
+    COVERED,
+    ArrivingWorker,
+    PolicyRun,
+    Setting,
+    WrongChoiceError,
+)
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd import quality, task_types
 from workbench.solving import Termination, solve
@@ -161,12 +167,7 @@ def replay_bad_instance(
         A search asks for scores of at least so much: None also where the relaxation's bound shows
         that the score is below it, which saves the integer program.
     """
-    count = small.skill.shape[1]
-    rng = np.random.Generator(np.random.PCG64(seed))
-    orders = [np.arange(count)]
-    if order == "random":
-        orders = [rng.permutation(count) for _ in range(DRAWS)]
-    arrivals = [small.ordered(arrival) for arrival in orders]
+    arrivals = _arrivals(small, order, seed)
     outcomes = [_played(arrival, policy, seed) for arrival in arrivals]
     bounds = [solve(each.problem(), "typed").certificate.lower_bound for each in arrivals]
     if any(bound is None or math.isinf(bound) for bound in bounds):
@@ -180,6 +181,53 @@ def replay_bad_instance(
     return _outcome(outcomes, [solution.objective or math.nan for solution in exact])
 
 
+def _arrivals(small: SmallInstance, order: str, seed: int) -> list[SmallInstance]:
+    """The instance in the order that it lists, or in random ones."""
+    if order != "random":
+        return [small]
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return [small.ordered(rng.permutation(small.skill.shape[1])) for _ in range(DRAWS)]
+
+
+class DrawnArrival(NamedTuple):
+    """An order of arrival of an instance, and who labels what there.
+
+    Attributes
+    ----------
+    small
+        The instance in this order.
+    run
+        What the policy chose.
+    optimum
+        A plan of the least cost for the workers who are not sampled, shape (n, m).
+    """
+
+    small: SmallInstance
+    run: PolicyRun
+    optimum: BoolArray
+
+
+def worst_arrival(
+    small: SmallInstance, policy: str, order: str, seed: int, *, aim: str = "labels"
+) -> DrawnArrival:
+    """Play a bad instance again, and give the order of arrival on which the policy did worst.
+
+    Parameters
+    ----------
+    order, seed, aim
+        As of `replay_bad_instance`, which gave numbers.
+    """
+    worst: tuple[float, DrawnArrival] | None = None
+    for arrival in _arrivals(small, order, seed):
+        run, optimum = _run(arrival, policy, seed), solve(arrival.problem(), "ip", method="mip")
+        assert optimum.assignment is not None
+        score = _outcome([_told(arrival, run)], [optimum.objective or math.nan]).score(aim)
+        if worst is None or score > worst[0]:
+            worst = score, DrawnArrival(arrival, run, optimum.assignment > 0.5)
+    assert worst is not None
+    return worst[1]
+
+
 def _outcome(outcomes: Sequence[tuple[int, float]], optima: Sequence[float]) -> PolicyScore:
     ratios = [labels / optimum for (labels, _), optimum in zip(outcomes, optima, strict=True)]
     covered = [share for _, share in outcomes]
@@ -188,6 +236,11 @@ def _outcome(outcomes: Sequence[tuple[int, float]], optima: Sequence[float]) -> 
 
 def _played(small: SmallInstance, policy: str, seed: int) -> tuple[int, float]:
     """Labels bought, and the share of tasks covered."""
+    return _told(small, _run(small, policy, seed))
+
+
+def _run(small: SmallInstance, policy: str, seed: int) -> PolicyRun:
+    """What a policy chose; nothing where hindsight of a crowd that cannot cover is asked for."""
     setting = Setting(small.kinds, small.epsilon, small.skill.shape[1] - small.sample)
     rng = np.random.Generator(np.random.PCG64(seed))
     crowd = [
@@ -195,12 +248,19 @@ def _played(small: SmallInstance, policy: str, seed: int) -> tuple[int, float]:
     ]
     sample, workers = crowd[: small.sample], crowd[small.sample :]
     try:
-        run, _ = play_with_sample(policy, setting, sample, workers, seed=rng)
+        return play_with_sample(policy, setting, sample, workers, seed=rng)[0]
+    except WrongChoiceError:
+        raise
     except InputError:
-        return 0, 0.0  # hindsight of a crowd that cannot cover the tasks: nothing to measure
-    units = small.problem().quality[run.task, run.worker]
+        return PolicyRun(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+def _told(small: SmallInstance, run: PolicyRun) -> tuple[int, float]:
+    """Labels of a run, and the share of tasks that it covers."""
+    problem = small.problem()
+    units = problem.quality[run.task, run.worker]
     gathered = np.bincount(run.task, units, minlength=small.tasks)
-    return len(run.task), float(np.mean(gathered >= setting.need * COVERED))
+    return len(run.task), float(np.mean(gathered >= problem.requirement * COVERED))
 
 
 def random_small(
@@ -262,7 +322,7 @@ def search_bad_instance(
     Parameters
     ----------
     progress
-        Is told before each evaluation how many there were.
+        Is called before each evaluation with how many there were.
 
     Returns
     -------

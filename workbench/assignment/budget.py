@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from workbench.assignment.cover_plan import ROUNDING, TOLD, TRIED, CoverPlan
+from workbench.assignment.cover_plan import REPORTED, ROUNDING, TRIED, CoverPlan
 from workbench.assignment.several_classes import SeveralClasses
 from workbench.assignment.two_classes import TwoClasses
 from workbench.solving import Certificate, Termination
@@ -48,8 +48,8 @@ def spend(program: Program, total: float, *, options: RunOptions) -> CoverPlan:
         return plan.errors is not None and cost is not None and cost <= total * (1 + ROUNDING)
 
     best = tried(0.999 * program.top)
-    if best.errors is None:  # no cover at any price: told why
-        return program.cover(best.levels, quick, draws=TOLD)
+    if best.errors is None:  # no cover at any price: the plan says why
+        return program.cover(best.levels, quick, draws=REPORTED)
     if not paid(best):
         return _refused(best, f"{total:g} buys no cover of all tasks")
     low, high = math.log(LEAST_LEVEL), math.log(0.999 * program.top)
@@ -59,7 +59,7 @@ def spend(program: Program, total: float, *, options: RunOptions) -> CoverPlan:
         low, high = (low, middle) if paid(plan) else (middle, high)
         best = plan if paid(plan) else best
     options = replace(options, time_limit=limit and 2 * limit)
-    final = program.cover(best.levels, options, draws=TOLD)
+    final = program.cover(best.levels, options, draws=REPORTED)
     return final if paid(final) else best
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.assignment.class_program import ClassProgram
-from workbench.assignment.cover_plan import ROUNDING, TOLD, TRIED, CoverPlan, PlanPromise
+from workbench.assignment.cover_plan import REPORTED, ROUNDING, TRIED, CoverPlan, PlanPromise
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import generator
 from workbench.solving import Certificate, Solution, Termination
@@ -51,17 +51,17 @@ def by_levels(
             return mixed
     for step in range(NEARER if (low > math.log(strict)).any() else 0):
         nearer = low + step / NEARER * (math.log(strict) - low)
-        made = program.cover(np.exp(nearer), left(), draws=TOLD, promise=promise)
+        made = program.cover(np.exp(nearer), left(), draws=REPORTED, promise=promise)
         if _keeps(program, made, epsilon, promise):
             return made
         tried.append(made)
     there = [plan for plan in tried if plan.chosen is not None]
     for plan in sorted(there, key=lambda plan: plan.solution.objective or 0.0):
         assert plan.chosen is not None
-        told = program.told(plan.solution, plan.levels, plan.chosen, promise)
-        if _keeps(program, told, epsilon, promise):
-            return told
-    made = program.cover(np.full(types, strict), left(), draws=TOLD, promise=promise)
+        final = program.reported(plan.solution, plan.levels, plan.chosen, promise)
+        if _keeps(program, final, epsilon, promise):
+            return final
+    made = program.cover(np.full(types, strict), left(), draws=REPORTED, promise=promise)
     if _keeps(program, made, epsilon, promise):
         return made
     return _none_found(made, min(there, key=_worst, default=None), epsilon)
@@ -81,10 +81,10 @@ def _mixed(
     ]
     best: tuple[float, float, CoverPlan, CoverPlan] | None = None
     kept = [point for point in points if point[0] <= epsilon]
-    for few, dear, strict in kept:
+    for few, costly, strict in kept:
         for many, cheap, loose in points:
             share = (epsilon - few) / (many - few) if many > epsilon else 0.0
-            cost = dear + share * (cheap - dear)
+            cost = costly + share * (cheap - costly)
             if best is None or cost < best[0]:
                 best = cost, share, strict, loose
     if best is None:
@@ -95,7 +95,7 @@ def _mixed(
     at_loose, at_strict = loose.levels[program.kinds], strict.levels[program.kinds]
     for part in (share, 0.97 * share, 0.9 * share, 0.0):
         asked = np.where(lot < math.floor(part * n), at_loose, at_strict)
-        made = program.cover(strict.levels, left(), draws=TOLD, promise="mean", asked=asked)
+        made = program.cover(strict.levels, left(), draws=REPORTED, promise="mean", asked=asked)
         if _keeps(program, made, epsilon, "mean"):
             return made
     return None
@@ -138,9 +138,9 @@ def _halved(
 def _fine(
     program: ClassProgram, tried: CoverPlan, epsilon: float, promise: PlanPromise
 ) -> BoolArray:
-    """Which task types keep the promise, by errors as far off as those that will be told."""
+    """Which task types keep the promise, by errors as far off as those reported."""
     assert tried.errors is not None
-    most = tried.errors + tried.radius * math.sqrt(TRIED / TOLD)
+    most = tried.errors + tried.radius * math.sqrt(TRIED / REPORTED)
     limit, types = epsilon * (1 + ROUNDING), int(program.kinds.max()) + 1
     fine: BoolArray = np.zeros(types, dtype=np.bool_)
     for t in range(types):
@@ -169,7 +169,7 @@ def _idle(program: ClassProgram, promise: PlanPromise, types: int) -> CoverPlan 
     solution = Solution(
         "ip", "arrays", Termination.OPTIMAL, 0.0, 0.0, nobody, certificate=certificate
     )
-    made = program.told(solution, np.full(types, program.top), nobody > 0, promise)
+    made = program.reported(solution, np.full(types, program.top), nobody > 0, promise)
     return replace(made, claim=CostClaim(0.0, 0.0))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from workbench.accuracy.class_error import class_error
 from workbench.accuracy.likeliest import TINY, likeliest_error
-from workbench.assignment.cover_plan import ROUNDING, TOLD, CoverPlan, PlanPromise, TopUp
+from workbench.assignment.cover_plan import REPORTED, ROUNDING, CoverPlan, PlanPromise, TopUp
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Solution
 from workbench.solving.highs import RunOptions
@@ -24,7 +24,7 @@ class Judged:
     ----------
     errors, radii
         Promised error by task, shape (n,), and how far each may be off (0 unless drawn).
-    floors
+    least
         No vote of the same workers has a lower one, shape (n,).
     log_prior
         Of each vote, shape (n, K).
@@ -32,7 +32,7 @@ class Judged:
 
     errors: FloatArray
     radii: FloatArray
-    floors: FloatArray
+    least: FloatArray
     log_prior: FloatArray
 
 
@@ -91,7 +91,7 @@ class ClassProgram:
             return np.ones((len(self.kinds), len(self.capacity)))
         return self.cost[self.kinds]
 
-    def judged(self, voting: BoolArray, promise: PlanPromise, draws: int = TOLD) -> Judged:
+    def judged(self, voting: BoolArray, promise: PlanPromise, draws: int = REPORTED) -> Judged:
         """Errors of votes as they are handed over, by task.
 
         Parameters
@@ -106,7 +106,7 @@ class ClassProgram:
         return Judged(
             np.array([row.errors for row in rows]),
             np.array([row.radii for row in rows]),
-            np.array([row.floors for row in rows]),
+            np.array([row.least for row in rows]),
             np.array([row.log_prior for row in rows]),
         )
 
@@ -146,7 +146,7 @@ class ClassProgram:
             time_limit=options.time_limit,
             gap=options.gap,
             seed=options.seed,
-            certified=draws == TOLD,
+            certified=draws == REPORTED,
         )
         order = np.argsort(own, kind="stable")
         if solution.infeasibility is not None:
@@ -158,15 +158,15 @@ class ClassProgram:
         bounds = solution.errors[place]
         if promise == "class":
             bounds = np.minimum(len(prior) * bounds, 1.0)
-        return self.told(solution, levels, chosen, promise, draws, bounds)
+        return self.reported(solution, levels, chosen, promise, draws, bounds)
 
-    def told(
+    def reported(
         self,
         solution: Solution,
         levels: FloatArray,
         chosen: BoolArray,
         promise: PlanPromise,
-        draws: int = TOLD,
+        draws: int = REPORTED,
         bounds: FloatArray | None = None,
     ) -> CoverPlan:
         """A plan with the errors of its vote, and with those that its cover promises."""
@@ -225,10 +225,10 @@ class ClassProgram:
             voters = self.confusion[kind, row]
             if by_class:
                 found = class_error(voters, draws=draws)
-                told = found.greatest, found.radius, found.floor, found.log_prior
+                judged = found.greatest, found.radius, found.least, found.log_prior
             else:
                 rate = likeliest_error(voters, self.prior, draws=draws)
-                floor = rate.probability - rate.radius
-                told = rate.probability, rate.radius, floor, np.log(np.maximum(self.prior, TINY))
-            self._known[key] = Judged(*(np.asarray(value) for value in told))
+                least = rate.probability - rate.radius
+                judged = rate.probability, rate.radius, least, np.log(np.maximum(self.prior, TINY))
+            self._known[key] = Judged(*(np.asarray(value) for value in judged))
         return self._known[key]

@@ -17,8 +17,8 @@ PlanPromise: TypeAlias = Literal["each", "mean", "class", "bound"]
 the worst true class of each task; a bound on the error of each task."""
 ROUNDING = 1e-9
 """An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
-TRIED, TOLD = 4_000, 40_000
-"""Answers drawn for an error while a level is sought, and for what is told in the end."""
+TRIED, REPORTED = 4_000, 40_000
+"""Answers drawn for an error while a level is sought, and for the one that is reported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,9 @@ class CoverPlan:
     together
         Of several classes, where there is no plan: how often all workers together err on the
         hardest task.
+    enough
+        Of several classes, where there is no plan: an ε that a plan keeps, an expected cost where
+        errors have costs; None where none was found.
     kept
         Of two classes, where there is no plan: what part of the tasks can be kept.
     """
@@ -60,6 +63,7 @@ class CoverPlan:
     claim: CostClaim | None = None
     log_prior: FloatArray | None = None
     together: float | None = None
+    enough: float | None = None
     kept: Kept | None = None
 
     def costing(self, scale: float) -> CoverPlan:

@@ -60,7 +60,7 @@ def joint_plan_rule(
             terms.tasks,
             terms.capacity,
             terms.price,
-            answered,
+            answered & (terms.capacity > 0),
             None,
             terms.least,
             terms.most,

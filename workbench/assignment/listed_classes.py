@@ -86,7 +86,7 @@ class _Kind:
                 raise TooMany
             if self.by_class:
                 found = class_error(voters)
-                self.known[numbers] = found.greatest, found.floor
+                self.known[numbers] = found.greatest, found.least
             else:
                 error = likeliest_error(voters, self.program.prior).probability
                 self.known[numbers] = error, error
@@ -390,7 +390,7 @@ def made_of(
         proofs=() if proof is None else (proof,),
     )
     levels = np.full(int(program.kinds.max()) + 1, lists.epsilon)
-    made = program.told(solution, levels, chosen, lists.promise)
+    made = program.reported(solution, levels, chosen, lists.promise)
     judged = program.judged(chosen | program.given.recorded, lists.promise)
     if not all(check.passed for check in checks):
         return None

@@ -93,8 +93,8 @@ def _generated(
     No master where some kind of task has no set, or no time is left.
     """
     capacity = program.capacity.astype(np.float64)
-    dear = 2.0 * program.prices[firsts].sum(axis=1) * len(program.prices) + 1.0
-    master = Master(asked, capacity, dear)
+    penalty = 2.0 * program.prices[firsts].sum(axis=1) * len(program.prices) + 1.0
+    master = Master(asked, capacity, penalty)
     u, best, highest = np.zeros(len(capacity)), np.zeros(len(capacity)), -np.inf
     while time.perf_counter() < until:
         bound, new = -float(capacity @ u), []

@@ -18,6 +18,7 @@ from workbench.accuracy.class_error import vote_confusion
 from workbench.assignment.budget import Program, spend
 from workbench.assignment.class_scores import class_scores
 from workbench.assignment.cover_plan import CoverPlan, PlanPromise, TopUp
+from workbench.assignment.enough import mend as say_enough
 from workbench.assignment.no_plan import MENDS, NoPlan, why_none
 from workbench.assignment.several_classes import SeveralClasses
 from workbench.assignment.sure import Surely, sure_plan
@@ -422,6 +423,8 @@ def _reason(
         why = f"No plan was found: {solution.note or solution.termination}"
     if isinstance(program, SeveralClasses) and isinstance(skills, Confusions):
         why += _hardest(made, program, skills)
+        if made.enough is not None:
+            mend = f"{say_enough(made.enough)}; or give more workers or larger capacities"
     return why, mend
 
 
@@ -587,6 +590,8 @@ def _without_history(skills: pd.DataFrame, terms: AssignmentTerms) -> tuple[Any,
     if terms.availability is not None:
         named += terms.availability["worker"].to_list()
     with_history = set(skills.index[skills.notna().any(axis=1)])
+    if isinstance(terms.capacity, pd.Series):  # Who is not to be asked is no matter.
+        with_history |= set(terms.capacity.index[terms.capacity == 0])
     return tuple(worker for worker in dict.fromkeys(named) if worker not in with_history)
 
 

@@ -1,6 +1,6 @@
 """Where there is no plan of two classes: why, which tasks can be kept, and which ε would do.
 
-What is proven and what was only not found are told apart: there is no plan where all workers
+What is proven and what was only not found are kept apart: there is no plan where all workers
 together err too often, or where prices of the workers' time prove that some tasks must be left.
 """
 

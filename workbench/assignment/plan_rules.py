@@ -12,7 +12,7 @@ tasks, since the workers it names seldom answered them. The rule behind it can b
 
 To measure the error, the rule is fitted anew without a part of the control tasks, and then both
 skills and prices are estimated anew. Were the prices kept, the answers to a task would already have
-made its workers dear or cheap.
+made its workers expensive or cheap.
 
 Source of program and dual: Ho, Jabbari, Vaughan (2013), (1)–(3) and Section 4.3.
 """
@@ -46,7 +46,7 @@ from workbench.crowd.votes import Votes
 from workbench.solving import solve
 
 SHORT = 100.0
-"""Price of a missing unit of requirement, as a multiple of the dearest label (at least 1)."""
+"""Price of a missing unit of requirement, as a multiple of the costliest label (at least 1)."""
 MOST_STATES = 2**10
 """Sums of weights that are listed for an error."""
 MET = 1e-9
@@ -103,7 +103,8 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
     votes
         Recorded labels of n tasks by m workers.
     terms
-        The program; workers without a control answer of a type get no task of it.
+        The program; workers without a control answer of a type get no task of it, and those of
+        capacity 0 none at all.
     seed
         Orders workers whose gain is equally cheap.
 
@@ -136,7 +137,8 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
         correct, answered = _by_type(by_task, gold, kinds, T)
         skill = fitted_skills(estimate_skills(correct, answered)).skill
         skill = np.where(constant_in(by_task.votes, gold), 0.5, skill)
-        return _fitted(by_task, terms, kinds, skill, answered > 0, lot, target)
+        usable = (answered > 0) & (terms.capacity > 0)
+        return _fitted(by_task, terms, kinds, skill, usable, lot, target)
 
     return fit
 
@@ -165,9 +167,9 @@ def _fitted(
     price = np.ones(skill.shape) if terms.price is None else terms.price
     time = worker_prices(worth, price, need, terms, answered)
     with np.errstate(divide="ignore", invalid="ignore"):
-        dear = np.where(worth > 0, (price + time) / worth, np.inf)
+        rate = np.where(worth > 0, (price + time) / worth, np.inf)
     limits = terms.least or 0, worth.shape[1] if terms.most is None else terms.most
-    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, lot, limits, target)
+    return _PlanVote(by_task, gain, kinds, need, worth, rate, skill, lot, limits, target)
 
 
 def worker_prices(
@@ -200,7 +202,7 @@ def worker_prices(
 class _PlanVote(FittedRule):
     """Buy each task's labels, the lowest price per unit of gain first, and let them vote.
 
-    `need`, the requirement, is of shape (T,). `worth` (the gain of a label), `dear` (what a
+    `need`, the requirement, is of shape (T,). `worth` (the gain of a label), `rate` (what a
     gain of 1 costs) and `skill` are of shape (T, m). `lot` orders equally cheap votes. `limits` are
     the least and the most labels of a task, `target` is the error at which it has enough, shape
     (n,); None where that is the requirement's matter.
@@ -211,7 +213,7 @@ class _PlanVote(FittedRule):
     kinds: IntArray
     need: FloatArray
     worth: FloatArray
-    dear: FloatArray
+    rate: FloatArray
     skill: FloatArray
     lot: FloatArray
     limits: tuple[int, int]
@@ -239,7 +241,7 @@ class _PlanVote(FittedRule):
         """Rows of votes bought, the place in `tasks` of each, and which tasks have enough (k,)."""
         rows, place = self.by_task.rows(tasks)
         at = self._at(rows)
-        order = np.lexsort((self.lot[rows], self.dear[at], place))
+        order = np.lexsort((self.lot[rows], self.rate[at], place))
         rows, place = rows[order], place[order]
         worth = self.worth[self._at(rows)]
         first = np.searchsorted(place, np.arange(len(tasks)))

@@ -17,17 +17,30 @@ from workbench.base.seeds import Seed
 
 
 def play(
-    name: str, setting: Setting, workers: Sequence[ArrivingWorker], *, seed: Seed
+    name: str,
+    setting: Setting,
+    workers: Sequence[ArrivingWorker],
+    *,
+    seed: Seed,
+    names: Sequence[object] | None = None,
 ) -> tuple[PolicyRun, AssignmentPolicy]:
     """Run a policy by its name.
+
+    Parameters
+    ----------
+    workers
+        In the order in which they come.
+    names
+        Of the workers, for messages; None for their places in that order.
 
     Raises
     ------
     InputError
-        For a name that is not in `POLICIES`, or a setting that lacks what the policy needs.
+        For a name that is not in `POLICIES`, a setting that lacks what the policy needs, or a
+        choice that a worker may not be given.
     """
     policy = POLICIES[name].call(setting, seed=seed)
-    return run_policy(policy, workers), policy
+    return run_policy(policy, workers, names), policy
 
 
 def play_with_sample(
@@ -38,8 +51,9 @@ def play_with_sample(
     *,
     true: Sequence[ArrivingWorker] | None = None,
     seed: Seed,
+    names: Sequence[object] | None = None,
 ) -> tuple[PolicyRun, AssignmentPolicy]:
-    """Run a policy by its name, told of the sample or of the future if it is made for that.
+    """Run a policy by its name, with the sample or the future if it is made for that.
 
     Parameters
     ----------
@@ -48,12 +62,14 @@ def play_with_sample(
     sample
         Workers seen beforehand, who get no task.
     true
-        The workers as hindsight is told of them; None for the same.
+        The workers as hindsight knows them; None for the same.
+    names
+        As of `play`.
     """
     kind = POLICIES[name].call
-    told = replace(
+    given = replace(
         setting,
         sample=tuple(sample) if kind.uses_sample else (),
         future=() if kind.online else tuple(workers if true is None else true),
     )
-    return play(name, told, workers, seed=seed)
+    return play(name, given, workers, seed=seed, names=names)

@@ -1,6 +1,6 @@
 """Online assignment policies: the paper's, and others that it may be measured against.
 
-A policy is told the tasks, the error asked for and how many workers are to come; then workers
+A policy is given the tasks, the error asked for and how many workers are to come; then workers
 arrive one after another, each with her skills (true or estimated), capacity, price and what she
 may do, and it names her tasks at once and for good. It learns nothing of labels. Each class says
 what it must know and what is promised of it; `workbench.assignment.POLICIES` lists them.
@@ -28,8 +28,10 @@ from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
 from workbench.assignment.primal import PERTURBATION, ZERO, best_tasks, perturb
 from workbench.assignment.weights import OnInfeasible, offline_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.checks import show
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, generator
+from workbench.base.text import counted
 from workbench.crowd import align
 from workbench.solving import solve
 
@@ -49,7 +51,7 @@ class ArrivingWorker(NamedTuple):
     Attributes
     ----------
     skill
-        p by task type, shape (T,), as the policy is told it.
+        p by task type, shape (T,), as the policy is given it.
     capacity
         M, the most tasks she takes.
     cost
@@ -71,7 +73,7 @@ class ArrivingWorker(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a policy may be told before the first worker arrives.
+    """What a policy may be given before the first worker arrives.
 
     Attributes
     ----------
@@ -90,7 +92,7 @@ class Setting:
     gain
         What a label counts, by `crowd_models.gains`: the paper's is `hoeffding`.
     rates
-        L and U by type, shape (T,) each, where they are told: the price of a unit of quality at
+        L and U by type, shape (T,) each, where they are given: the price of a unit of quality at
         the best worker, and at workers drawn at random, from whom it can be bought in the end.
     """
 
@@ -125,7 +127,7 @@ class AssignmentPolicy:
     uses_sample
         Whether it uses the preliminary workers (whose gold labels then count).
     refits
-        Whether estimates it is told should draw on everyone met before, not on the sample alone.
+        Whether estimates it is given should draw on everyone met before, not on the sample alone.
     online
         Whether it could be used at all: hindsight could not.
 
@@ -174,7 +176,7 @@ class Paper(AssignmentPolicy):
 
 
 class _Covering(AssignmentPolicy):
-    """A policy that remembers what each task gathered, by the skills it was told.
+    """A policy that remembers what each task gathered, by the skills it was given.
 
     Attributes
     ----------
@@ -399,7 +401,8 @@ class DualDescent(_Covering):
     """Prices by one subgradient step a worker, no LP and no sample (Li, Sun, Ye 2020).
 
     A worker should bring each type its pace: the quality lacking there, over the workers left. A
-    type that got less becomes dearer, one that got more cheaper, x ← [x + η (pace − brought) m/C]₊.
+    type that got less becomes costlier, one that got more cheaper, x ← [x + η (pace − brought)
+    m/C]₊.
 
     Parameters
     ----------
@@ -483,7 +486,7 @@ class Greedy(_Covering):
 class Hindsight(AssignmentPolicy):
     """Algorithm 1 with the optimal dual of everyone who will come: no online policy (Theorem 1).
 
-    It goes by the true skills in `Setting.future`, whatever is told of a worker on arrival.
+    It goes by the true skills in `Setting.future`, whatever is given of a worker on arrival.
     Qualities are perturbed by type and worker, so that equal tasks can be counted together. The
     `problem` has prices as multiples of the typical one.
     """
@@ -550,23 +553,69 @@ class PolicyRun(NamedTuple):
     worker: IntArray
 
 
-def run_policy(policy: AssignmentPolicy, workers: Sequence[ArrivingWorker]) -> PolicyRun:
+class WrongChoiceError(InputError):
+    """A policy chose what a worker may not be given."""
+
+
+def run_policy(
+    policy: AssignmentPolicy,
+    workers: Sequence[ArrivingWorker],
+    names: Sequence[object] | None = None,
+) -> PolicyRun:
     """Let the workers arrive, and check that the policy keeps to capacity and availability.
+
+    Parameters
+    ----------
+    names
+        Of the workers, for messages; None for their places in the order of arrival.
 
     Raises
     ------
-    RuntimeError
+    WrongChoiceError
         When it does not: that is a fault of the policy.
     """
+    setting = getattr(policy, "setting", None)
+    tasks = None if setting is None else len(setting.task_class)
     chosen = []
     for j, worker in enumerate(workers):
-        tasks = policy.assign(worker)
-        in_order = np.sort(tasks)
-        if len(tasks) > worker.capacity or (in_order[1:] == in_order[:-1]).any():
-            raise RuntimeError(f"worker {j} was given {len(tasks)} tasks of {worker.capacity}")
-        if worker.available is not None and not worker.available[tasks].all():
-            raise RuntimeError(f"worker {j} was given a task that is closed to her")
-        chosen.append(np.asarray(tasks, dtype=np.int64))
+        of = f"worker {j if names is None else names[j]}"
+        chosen.append(_allowed(policy.assign(worker), worker, of, tasks))
     counts = [len(tasks) for tasks in chosen]
     task = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
     return PolicyRun(task, np.repeat(np.arange(len(workers)), counts))
+
+
+def _allowed(given: object, worker: ArrivingWorker, of: str, tasks: int | None) -> IntArray:
+    """What a policy chose for a worker, if she may be given it."""
+    chosen = np.asarray(given)
+    if not chosen.size:
+        return np.empty(0, dtype=np.int64)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+        raise WrongChoiceError(
+            f"the policy chose {show(given)} for {of}: give the numbers of tasks, a list or an "
+            "array of whole numbers"
+        )
+    if len(chosen) > worker.capacity:
+        raise WrongChoiceError(
+            f"the policy chose {counted(len(chosen), 'task')} for {of}, who takes "
+            f"{worker.capacity} at most"
+        )
+    known = tasks if worker.available is None else len(worker.available)
+    strange = chosen[(chosen < 0) | (chosen >= (np.inf if known is None else known))]
+    if len(strange):
+        last = "" if known is None else f" to {known - 1}"
+        raise WrongChoiceError(
+            f"the policy chose task {strange[0]} for {of}: tasks are numbered from 0{last}"
+        )
+    in_order = np.sort(chosen)
+    twice = in_order[1:][in_order[1:] == in_order[:-1]]
+    if len(twice):
+        raise WrongChoiceError(f"the policy chose task {twice[0]} twice for {of}")
+    closed = chosen if worker.available is None else chosen[~worker.available[chosen]]
+    if worker.available is not None and len(closed):
+        raise WrongChoiceError(
+            f"the policy chose task {closed[0]} for {of}, who may not do it: choose where "
+            "`worker.available` is true"
+        )
+    allowed: IntArray = chosen.astype(np.int64)
+    return allowed

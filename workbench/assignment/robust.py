@@ -1,6 +1,6 @@
 """One policy for any order: re-solve while arrivals look exchangeable, posted prices once not.
 
-Prices are told by two numbers a type of task: L, what a unit of quality costs at the best worker,
+Prices are given by two numbers a type of task: L, what a unit of quality costs at the best worker,
 and U, what it costs where nothing is left but to buy it in the end (from workers drawn at random);
 θ = U/L. `posted_price` is a price that falls as a task is covered, by which nobody who is turned
 away is missed too much and nobody who is taken is paid too much: α(θ) times the optimum at most,
@@ -93,14 +93,14 @@ def _falling(theta: float, ratio: float) -> FloatArray:
 
     The first term is the greater where Φ(s) is high, so up to some step, which only grows.
     """
-    price, paid, dear = np.empty(STEPS + 1), np.zeros(STEPS + 2), 0
+    price, paid, high = np.empty(STEPS + 1), np.zeros(STEPS + 2), 0
     for k in range(STEPS + 1):
         while True:
-            rest = (1 - ratio) * (k - dear) + (STEPS - k) * theta
-            p = (paid[dear] + rest) / (ratio * max(dear + STEPS - k, 1e-9))
-            if dear == k or price[dear] - ratio * p < 1 - ratio:
+            rest = (1 - ratio) * (k - high) + (STEPS - k) * theta
+            p = (paid[high] + rest) / (ratio * max(high + STEPS - k, 1e-9))
+            if high == k or price[high] - ratio * p < 1 - ratio:
                 break
-            dear += 1
+            high += 1
         price[k] = p
         paid[k + 1] = paid[k] + p
     return price

@@ -1,14 +1,14 @@
 """The ladder: one promise, an error of at most ε on every task, and what it costs.
 
-From the dearest down: planned by Hoeffding's bound (the paper's integer program), by
-Bhattacharyya's, and by the exact error; bought label by label with a look at each, under either of
-two promises: no task is closed before its posterior error is at most ε (`sequential, posterior`),
-or each is wrong at most ε of the time, and a policy may stop by lot (`sequential, error`); and the
-least that any policy can pay (the information limit). With a prior of skills, one more rung bounds
-what every policy pays that does not know them. Two equally likely classes, labels independent given
-the true one, and skills known on all other rungs.
+The ways to keep it are the ladder's rungs. From the costliest down: planned by Hoeffding's bound
+(the paper's integer program), by Bhattacharyya's, and by the exact error; bought label by label
+with a look at each, under either of two promises: no task is closed before its posterior error is
+at most ε (`sequential, posterior`), or each is wrong at most ε of the time, and a policy may stop
+by lot (`sequential, error`); and the least that any policy can pay (the information limit). With a
+prior of skills, one more row bounds what every policy pays that does not know them. Two equally
+likely classes, labels independent given the true one, and skills known in all other rows.
 
-Plans, bounds and the limit are proven of this model. What a sequential rung costs is simulated,
+Plans, bounds and the limit are proven of this model. What a sequential policy costs is simulated,
 capacities always held. Three policies are tried, those that do not keep the promise are dropped,
 and the cheapest of the others is measured anew, on other runs:
 
@@ -64,7 +64,7 @@ NONE_THERE_IS, NONE_BY_WORD = "infeasible", f"infeasible, {WORD}"
 
 @dataclass(frozen=True)
 class Rung:
-    """One price of the promise.
+    """What the promise costs by one way of keeping it: a row of the ladder.
 
     Attributes
     ----------
@@ -74,16 +74,16 @@ class Rung:
         No plan of this kind, or policy that keeps this promise, costs less; for the limit, no
         policy at all. None where no bound is known. What lies above `proven_bound` is HiGHS's word.
     cost
-        Of the plan; of sequential rungs the mean over trials; None for no plan, and for bounds,
+        Of the plan; of sequential policies the mean over trials; None for no plan, and for bounds,
         which are no plans.
     status
         That of a `CostClaim`: `proven`, `HiGHS's word`, `feasible` or `open` (no plan in time, no
         policy tried that closes every task, and perhaps there is one). Or `infeasible` (proven),
-        `infeasible, HiGHS's word`; of sequential rungs `measured` and by which policy.
+        `infeasible, HiGHS's word`; of sequential policies `measured` and by which policy.
     error
-        Worst exact error of a task's vote; of sequential rungs the share of wrong labels.
+        Worst exact error of a task's vote; of sequential policies the share of wrong labels.
     se, error_se
-        Standard errors over trials, of sequential rungs.
+        Standard errors over trials, of sequential policies.
     seconds
         Time taken.
     proven_bound
@@ -160,7 +160,7 @@ def ladder(
     seed: int = 0,
     step: Step = no_step,
 ) -> list[Rung]:
-    """Price one promise on every rung.
+    """Price one promise by each way of keeping it.
 
     Parameters
     ----------
@@ -197,7 +197,8 @@ def ladder(
         None if crowd.cost is None else crowd.cost[crowd.kinds],
     )
     plan = solve_exact_error(problem, time_limit=time_limit, gap=gap, seed=seed, start=start)
-    if plan.status == "bound" and start is not None:  # A plan of the rung above is one of this.
+    # A plan by Bhattacharyya's bound keeps this promise, too.
+    if plan.status == "bound" and start is not None:
         errors = vote_errors(crowd.skill[crowd.kinds], _odds(crowd.skill[crowd.kinds]), start > 0.5)
         cost = float((problem.prices * start).sum())
         plan = replace(plan, status="feasible", cost=cost, assignment=start, errors=errors[0])
@@ -235,7 +236,7 @@ def _planned(
     seed: int,
     start: FloatArray | None,
 ) -> tuple[Rung, FloatArray | None]:
-    """A cover program's rung, and its plan; `start` is the plan of the rung above."""
+    """What a cover program's plan costs, and the plan; `start` is the plan by the bound before."""
     gain = GAINS[name]
     need = gain.requirement(epsilon)
     skill = crowd.skill[crowd.kinds]
@@ -257,7 +258,7 @@ def _planned(
 
 
 def _exact(plan: ExactErrorPlan) -> Rung:
-    """The exact-error program's rung."""
+    """What the exact-error program's plan costs."""
     if plan.cost is None or plan.errors is None:
         proven = plan.proof is not None
         status = OPEN if plan.status == "bound" else NONE_THERE_IS if proven else NONE_BY_WORD
@@ -267,7 +268,7 @@ def _exact(plan: ExactErrorPlan) -> Rung:
 
 
 def _plan(name: str, claim: CostClaim, worst: float, seconds: float) -> Rung:
-    """The rung of a plan."""
+    """What a plan costs."""
     return Rung(
         name,
         claim.bound,
@@ -298,7 +299,7 @@ def sequential(
     seed: Seed,
     step: Step = no_step,
 ) -> list[Rung]:
-    """Both sequential rungs: the bound on every policy, and the cheapest of those simulated."""
+    """Both sequential promises: the bound on every policy, and the cheapest of those simulated."""
     rng = generator(seed)
 
     def sure(runs: int) -> _Loop | None:
@@ -329,7 +330,7 @@ def sequential(
 def _cheapest(
     name: str, bound: float, policies: list[Callable[[int], _Loop | None]], trials: int
 ) -> Rung:
-    """The rung of the cheapest policy, chosen on runs other than those that measure it."""
+    """What the cheapest policy costs, chosen on runs other than those that measure it."""
     tried = [(policy(trials), policy) for policy in policies]
     kept = [(loop.cost.mean(), policy) for loop, policy in tried if loop is not None]
     for _, policy in sorted(kept, key=lambda entry: float(entry[0])):

@@ -5,10 +5,10 @@ likelier answer errs with probability at most √(ρ_0 ρ_1) e^{−Σ q}: to kee
 ½ ln(ρ_0 ρ_1) − ln ε (`crowd_models.joint`). The cheapest plan that covers every label of every task
 is a vector cover (`crowd_models.vector_cover`).
 
-That bound is a safe one, and dear: the likelier answer errs less. So where the error itself is
-promised, covers of less are tried, the requirement of each label raised or lowered by how far its
-exact error, the largest of any task, is from ε; the cheapest plan that keeps every error is taken.
-What no plan costs less than is known from a cover that is necessary: an error of ε takes
+That bound is a safe one, and a costly one: the likelier answer errs less. So where the error itself
+is promised, covers of less are tried, the requirement of each label raised or lowered by how far
+its exact error, the largest of any task, is from ε; the cheapest plan that keeps every error is
+taken. What no plan costs less than is known from a cover that is necessary: an error of ε takes
 Σ q ≥ ½ ln(ρ_0 ρ_1/(ε (1 − ε))), since the error is at least ½ (1 − √(1 − 4 ρ_0 ρ_1 e^{−2 Σ q}))
 (Kailath 1967).
 """
@@ -27,7 +27,8 @@ from workbench.accuracy.errors_by_label import SetErrors, set_errors
 from workbench.accuracy.likeliest import TINY, likeliest_error
 from workbench.accuracy.measured import MOST_FOLDS, folds
 from workbench.assignment.class_scores import COLUMNS
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.assignment.enough import first_kept
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.crowd.set_votes import SetSkills, SetVotes, set_skills
 from workbench.solving import RunOptions, solve_vector_cover
@@ -66,6 +67,9 @@ class SetAssignment:
     error_limit
         Where there is no plan: no error below it can be promised of all labels; 0 where that is not
         known.
+    enough
+        Where there is no plan: an ε, in the digits shown, that a plan keeps; None where none was
+        found.
     """
 
     chosen: FloatArray | None
@@ -76,6 +80,7 @@ class SetAssignment:
     expected: FloatArray
     least: float = 0.0
     error_limit: float = 0.0
+    enough: float | None = None
 
     @property
     def set_error(self) -> float | None:
@@ -139,6 +144,24 @@ def make_set_plan(
     skills = set_skills(votes, gold)
     maker = _Maker(skills, tasks, capacity, cost, seed)
     left = RunOptions(time_limit, gap, seed=seed).countdown()
+
+    def plan(epsilon: float, options: RunOptions) -> SetAssignment:
+        return _at(maker, epsilon, exact, options.countdown())
+
+    made = plan(epsilon, left())
+    if made.chosen is not None:
+        return made
+
+    def keeps(at: float, options: RunOptions) -> bool:
+        return plan(at, options).chosen is not None
+
+    top = float(skills.prior.min(axis=1).max())
+    return replace(made, enough=first_kept(keeps, made.error_limit, epsilon, left(), most=top))
+
+
+def _at(maker: _Maker, epsilon: float, exact: bool, left: Remaining) -> SetAssignment:
+    """The cheapest plan found for an ε, of the exact error or of the bound on it."""
+    skills = maker.skills
     if not exact:
         made = maker.plan(set_needs(skills, epsilon), left(), None)
         if made.chosen is None and made.solution.infeasibility is not None:
@@ -284,6 +307,7 @@ def measure_set_plan(
     epsilon: float,
     cost: FloatArray | None = None,
     *,
+    asked: BoolArray | None = None,
     share: FloatArray | float = 1.0,
     seed: Seed = 0,
 ) -> MeasuredSetPlan:
@@ -296,11 +320,14 @@ def measure_set_plan(
     ----------
     votes, gold, epsilon, cost
         As of `make_set_plan`.
+    asked
+        Whose labels a plan may buy, shape (m,); None for everybody's.
     share
         What a plan asks of each label, as a share of `set_needs`, shape (L,): that of the plan
         whose error is measured.
     """
     control = np.flatnonzero((gold >= 0).all(axis=1))
+    mine = np.ones(len(votes.workers), dtype=bool) if asked is None else asked
     parts = folds(len(control), MOST_FOLDS, seed=seed)
     loss, met = np.full((len(control), gold.shape[1]), np.nan), np.zeros(len(control), dtype=bool)
     for part in parts:
@@ -308,7 +335,7 @@ def measure_set_plan(
         hidden[control[part]] = -1
         skills = set_skills(votes, hidden)
         for at in part.tolist():
-            rows = np.flatnonzero((votes.task == control[at]) & skills.known[votes.worker])
+            rows = np.flatnonzero((votes.task == control[at]) & (skills.known & mine)[votes.worker])
             need = share * set_needs(skills, epsilon)
             rows, met[at] = _bought(skills, votes.worker[rows], need, cost, rows)
             place = np.zeros(len(rows), dtype=np.int64)
@@ -316,7 +343,7 @@ def measure_set_plan(
             if len(rows) or met[at]:
                 loss[at] = np.abs(said - gold[control[at]])
     need = share * set_needs(set_skills(votes, gold), epsilon)
-    changed = _changed(votes, gold, control, loss, need, cost)
+    changed = _changed(votes, gold, control, loss, need, cost, mine)
     errors = set_errors(loss, gold[control], control, unstable=changed, folds=len(parts))
     return MeasuredSetPlan(errors, float(met.mean()) if len(met) else 0.0)
 
@@ -328,6 +355,7 @@ def _changed(
     loss: FloatArray,
     need: FloatArray,
     cost: FloatArray | None,
+    asked: BoolArray,
 ) -> FloatArray:
     """Share of the answers that change once the control task's own gold is known, shape (L,)."""
     if not len(control):
@@ -335,7 +363,7 @@ def _changed(
     skills = set_skills(votes, gold)
     changed = np.zeros(loss.shape)
     for at, task in enumerate(control.tolist()):
-        rows = np.flatnonzero((votes.task == task) & skills.known[votes.worker])
+        rows = np.flatnonzero((votes.task == task) & (skills.known & asked)[votes.worker])
         rows, _ = _bought(skills, votes.worker[rows], need, cost, rows)
         said = skills.log_odds(votes, rows, np.zeros(len(rows), dtype=np.int64), 1)[0] > 0
         changed[at] = np.abs(said - gold[task]) != loss[at]

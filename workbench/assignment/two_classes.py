@@ -19,7 +19,7 @@ from crowd_models.patterns import SLACK
 from crowd_models.problem import label_limits
 from workbench.accuracy.error_rate import vote_errors
 from workbench.aggregation.voting import promised_weights
-from workbench.assignment.cover_plan import ROUNDING, TOLD, CoverPlan, PlanPromise, TopUp
+from workbench.assignment.cover_plan import REPORTED, ROUNDING, CoverPlan, PlanPromise, TopUp
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.solving import Certificate, Solution, Termination, solve
@@ -125,14 +125,14 @@ class TwoClasses:
             gap=options.gap,
             threads=options.threads,
             seed=options.seed,
-            isolated=draws == TOLD,
+            isolated=draws == REPORTED,
         )
         if solution.assignment is None:
             return CoverPlan(solution, levels)
-        made = self.told(solution, solution.assignment > 0.5, CostClaim.of(solution))
+        made = self.reported(solution, solution.assignment > 0.5, CostClaim.of(solution))
         return replace(made, levels=levels)
 
-    def told(self, solution: Solution, chosen: BoolArray, claim: CostClaim) -> CoverPlan:
+    def reported(self, solution: Solution, chosen: BoolArray, claim: CostClaim) -> CoverPlan:
         """A plan with the errors of its vote, exact and by the bound of covers."""
         voting = chosen | self.given.recorded
         errors, radius = vote_errors(self.skill, self.weight, voting)
@@ -163,7 +163,7 @@ class TwoClasses:
             Without `chosen` where there is none; its solution says why.
         """
         if promise == "bound":
-            return self.cover(np.full(self.kinds.max() + 1, epsilon), options, draws=TOLD)
+            return self.cover(np.full(self.kinds.max() + 1, epsilon), options, draws=REPORTED)
         if promise == "mean":
             return self._mean(epsilon, options)
         return self._each(epsilon, options)
@@ -184,7 +184,7 @@ class TwoClasses:
         if solution.assignment is None:
             return CoverPlan(solution, strict.levels)
         chosen = self._by_lot(solution.assignment > 0.5, options.seed)
-        return self.told(solution, chosen, CostClaim.of(solution))
+        return self.reported(solution, chosen, CostClaim.of(solution))
 
     def _by_lot(self, chosen: BoolArray, seed: int) -> BoolArray:
         """Deal the sets of a plan anew among tasks that are alike, so that each errs alike."""
@@ -239,7 +239,7 @@ class TwoClasses:
         if options.over:
             cost = float(self.prices[chosen].sum())
             known = Solution("ip", "arrays", Termination.TIME_LIMIT, objective=cost)
-            return self.told(known, chosen, CostClaim(cost))
+            return self.reported(known, chosen, CostClaim(cost))
         made = self._by_sets(self.exact(epsilon), options, kept.assignment[kept.kept])
         assert made is not None
         return made
@@ -261,7 +261,7 @@ class TwoClasses:
             return None
         if solution.assignment is None:
             return CoverPlan(solution, np.full(self.kinds.max() + 1, 0.5))
-        return self.told(solution, solution.assignment > 0.5, CostClaim.of(solution))
+        return self.reported(solution, solution.assignment > 0.5, CostClaim.of(solution))
 
     def _without_limits(self, problem: AssignmentProblem, options: RunOptions) -> CoverPlan | None:
         """The plan without limits of labels, filled up to the least; None where it breaks them.
@@ -288,13 +288,13 @@ class TwoClasses:
         solution = replace(
             made.solution, objective=cost, bound=claim.bound, assignment=chosen.astype(np.float64)
         )
-        return self.told(solution, chosen, claim)
+        return self.reported(solution, chosen, claim)
 
     def _by_covers(
         self, problem: AssignmentProblem, epsilon: float, options: RunOptions
     ) -> CoverPlan:
         """The cheapest cover at ε, with a bound of the program over sets."""
-        made = self.cover(np.full(self.kinds.max() + 1, epsilon), options, draws=TOLD)
+        made = self.cover(np.full(self.kinds.max() + 1, epsilon), options, draws=REPORTED)
         if made.chosen is None:  # Of covers, which are not all sets that keep ε.
             ended, none = Termination.SEARCH_ENDED, Certificate("unproven")
             none_found = replace(
@@ -325,10 +325,10 @@ class TwoClasses:
             assignment=chosen.astype(np.float64),
             method=f"{made.solution.method}, less labels that can be spared",
         )
-        return self.told(solution, chosen, claim)
+        return self.reported(solution, chosen, claim)
 
     def _thinned(self, chosen: BoolArray, problem: AssignmentProblem, epsilon: float) -> BoolArray:
-        """Leave out the dearest labels that a task can spare."""
+        """Leave out the most expensive labels that a task can spare."""
         chosen, weight = chosen.copy(), self.weight
         few = problem.least if problem.least is not None else np.zeros(len(chosen), dtype=np.int64)
         known: dict[bytes, float] = {}

@@ -53,7 +53,7 @@ FRACTIONS = [0.98 * 0.85**i for i in range(12)]
 NEAR = [math.exp(-0.5 * (math.log(f / 0.45) / 0.6) ** 2) for f in FRACTIONS]
 OWN, OWN_RANGE, OWN_STEPS = 0.9, (0.05, 0.98), 6
 WEIGHTS = [*((1.0 - OWN) * w / sum(NEAR) for w in NEAR), OWN]
-LEAST_REACH, EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.01, 0.3, 0.02, 40.0, 8.0
+LEAST_REACH, EVEN, LEAST_RATE, BIN_CHECKS, FLAT_CHECKS = 0.01, 0.3, 0.02, 40.0, 8.0
 LEVEL_SPREAD, SLOPE_SPREAD, NEWTON_LINE = 2.0, 0.5, 8
 MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.5, 2.0
 SMALL, FIRST, OWN_RISK = 0.1, 0.3, (0.1, 0.9)
@@ -162,7 +162,7 @@ def read(content: bytes) -> dict[str, Any]:
     costs = Costs(start)
     number(start["error"], "error", 0, 1e6)
     number(start["risk"], "risk", 0, 1)
-    require(0 < start["error"] < costs.dearest, "error is to lie between 0 and what one costs")
+    require(0 < start["error"] < costs.highest, "error is to lie between 0 and what one costs")
     require(0 < start["risk"] < 1, "risk is to lie between 0 and 1")
     if start["share"] is not None:
         require(not by_cost, "a share is of errors, not of costs")
@@ -211,7 +211,7 @@ class Costs:
             self.one = RATING_UNITS
             for answer in start["answers"]:
                 require(answer is None or self.on_scale(answer), "an answer is no rating")
-        self.dearest = max([1.0, *loss.values()])
+        self.highest = max([1.0, *loss.values()])
 
     @staticmethod
     def scale_of(start: dict[str, Any]) -> tuple[Fraction, Fraction] | None:
@@ -261,7 +261,7 @@ def logistic(x: float) -> float:
 
 def within(rate: float) -> float:
     """Keep a forecast from 0 and 1."""
-    return min(max(rate, FLOOR), 1.0 - FLOOR)
+    return min(max(rate, LEAST_RATE), 1.0 - LEAST_RATE)
 
 
 def line(odds: list[float], checked: list[float], wrong: list[float]) -> tuple[float, float]:
@@ -557,11 +557,11 @@ class Audit:
         """Check that a draw is the seed's."""
         what = f"draw {place + 1}"
         words = hashlib.sha256(seed + place.to_bytes(8, "big")).digest()
-        coin, point = ((int.from_bytes(words[i : i + 8], "big") >> 11) / 2**53 for i in (0, 8))
+        share, point = ((int.from_bytes(words[i : i + 8], "big") >> 11) / 2**53 for i in (0, 8))
         low = -CLOSE if correction else now["correct"] - CLOSE
         high = now["correct"] + CLOSE if correction else 1 + CLOSE
         require(
-            low <= coin <= high, f"{what}: the seed tells to {'test' * correction or 'correct'}"
+            low <= share <= high, f"{what}: the seed says to {'test' * correction or 'correct'}"
         )
         if not correction:
             mass = [n * q for n, q in zip(now["left"], now["chance"], strict=True)]

@@ -22,7 +22,7 @@ _UNIT = 2.0**-53
 class DrawPoint(NamedTuple):
     """Three even draws: from 0 to 1, from 0 to 1, and a whole number below 2¹²⁸."""
 
-    coin: float
+    share: float
     bin: float
     place: int
 
@@ -42,8 +42,8 @@ def seed_digest(seed: bytes) -> str:
 def point(seed: bytes, number: int) -> DrawPoint:
     """Give the draws of one number, 0 or more."""
     digest = hashlib.sha256(seed + number.to_bytes(8, "big")).digest()
-    coin, bin_ = (int.from_bytes(digest[at : at + 8], "big") >> 11 for at in (0, 8))
-    return DrawPoint(coin * _UNIT, bin_ * _UNIT, int.from_bytes(digest[16:], "big"))
+    share, bin_ = (int.from_bytes(digest[at : at + 8], "big") >> 11 for at in (0, 8))
+    return DrawPoint(share * _UNIT, bin_ * _UNIT, int.from_bytes(digest[16:], "big"))
 
 
 class Urns:

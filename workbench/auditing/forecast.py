@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from workbench.base.arrays import FloatArray
 
-FLOOR = 0.02
+LEAST_RATE = 0.02
 """Least rate of wrong answers that is forecast, and 1 − the most."""
 BIN_CHECKS = 40.0
 """Checks that the line counts for in a bin."""
@@ -81,7 +81,7 @@ def flat(error: float, checks: ArrayLike, wrong: ArrayLike) -> FloatArray:
 
 def within(rate: FloatArray) -> FloatArray:
     """Keep a forecast from 0 and 1."""
-    return np.minimum(np.maximum(rate, FLOOR), 1.0 - FLOOR)
+    return np.minimum(np.maximum(rate, LEAST_RATE), 1.0 - LEAST_RATE)
 
 
 def _rate(log_odds: FloatArray) -> FloatArray:

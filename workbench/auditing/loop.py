@@ -1,4 +1,4 @@
-"""Labels or checks: where the next coin goes; audits one after another until one certifies.
+"""Labels or checks, what to pay for next; audits one after another until one certifies.
 
 Once labels have been bought their answers are fixed, and an audit of them begins. If it shows that
 more errors are left than believed, more labels may be cheaper than the checks to come. Then this
@@ -75,13 +75,13 @@ class Spending(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Coin:
-    """Where the next coin goes.
+class NextExpense:
+    """What to pay for next.
 
     Attributes
     ----------
     to
-        To a check, or to labels first.
+        A check, or labels first.
     checks
         That are expected until the certificate, if the audit goes on.
     cost
@@ -99,8 +99,8 @@ class Coin:
     cost_labels_first: float
 
 
-def next_coin(state: AuditState, number: int, risk: float, spending: Spending) -> Coin:
-    """Say where the next coin goes.
+def next_expense(state: AuditState, number: int, risk: float, spending: Spending) -> NextExpense:
+    """Say what to pay for next: checks, or labels first.
 
     Parameters
     ----------
@@ -120,14 +120,14 @@ def next_coin(state: AuditState, number: int, risk: float, spending: Spending) -
     cost = spending.check * checks
     fresh = state.checks == 0
     if number + 1 == len(SHARES) and not fresh:
-        return Coin("check", checks, cost, 0, math.inf)
+        return NextExpense("check", checks, cost, 0, math.inf)
     anew = math.log(1.0 / risk_of(number + (not fresh), risk)) + MIXTURE
     times = np.array(HALVINGS)
     plan = fluid_plan(left, _halved(rate, slope, times), spare, anew)
     costs = times * spending.halving + spending.check * plan.checks
     best = int(np.argmin(costs))
     to: Literal["check", "label"] = "label" if costs[best] < GAIN * cost else "check"
-    return Coin(to, checks, cost, HALVINGS[best], float(costs[best]))
+    return NextExpense(to, checks, cost, HALVINGS[best], float(costs[best]))
 
 
 def _forecast(state: AuditState) -> tuple[FloatArray, float, FloatArray]:
@@ -267,9 +267,9 @@ def rehearse_loop(
             count = state.checks
             if more and (count == 0 or due(count, last)):
                 last = count
-                coin = next_coin(state, number, risk, spending)
-                if coin.to == "label":
-                    halvings += coin.halvings
+                expense = next_expense(state, number, risk, spending)
+                if expense.to == "label":
+                    halvings += expense.halvings
                     bought = buy(halvings) if halvings <= MOST_HALVINGS else None
                     if bought is not None:
                         break

@@ -1,7 +1,7 @@
 """What wrong answers cost in an audit, in whole units, so that no rounding decides.
 
 Missing a class costs what is said, 1 where nothing is; an answer that is wrong costs at most what
-the dearest class costs that it may have missed. A task without an answer costs what the dearest
+the costliest class costs that it may have missed. A task without an answer costs what the costliest
 class does.
 
 A rating costs how far it is off, as a share of the scale; one that is missing costs 1.

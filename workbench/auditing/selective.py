@@ -271,5 +271,5 @@ def _largest_bet(expected: FloatArray, rate: FloatArray, chance: FloatArray) -> 
 
 
 def _divergence(p: FloatArray, q: FloatArray) -> FloatArray:
-    """KL(p‖q) of two coins."""
+    """KL(p‖q) of two Bernoulli distributions."""
     return np.asarray(p * np.log(p / q) + (1.0 - p) * np.log((1.0 - p) / (1.0 - q)))

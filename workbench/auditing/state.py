@@ -105,8 +105,8 @@ class AuditState:
         self.graded = graded
         self.tasks = len(strata.bin)
         self.most = most_wrong(error, self.tasks, units or 1)
-        dearest = np.broadcast_to(strata.most, len(strata.log_odds)).astype(np.int64)
-        self._most_of = dearest[strata.bin]
+        highest = np.broadcast_to(strata.most, len(strata.log_odds)).astype(np.int64)
+        self._most_of = highest[strata.bin]
         self._unseen = int(self._most_of.sum())
         """What the tasks of no draw that counts cost at most."""
         self.rate = error
@@ -223,7 +223,7 @@ class AuditState:
     def draw(self, point: DrawPoint) -> TaskDraw:
         """Draw the next task; there is one left."""
         now = self.prepare()
-        correction = point.coin < float(now.correct)
+        correction = point.share < float(now.correct)
         bin_ = int(now.target)
         if not correction:
             edges = np.cumsum(self._urns.left * now.q)

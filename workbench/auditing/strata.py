@@ -15,7 +15,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 BINS = 20
 RANGE = (-7.0, 2.0)
-"""Log-odds of a wrong answer that are told apart."""
+"""Log-odds of a wrong answer that are distinguished."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ def stratify(wrong: FloatArray, unanswered: BoolArray, bins: int = BINS) -> Stra
     """Sort tasks into bins.
 
     Half of a bin's width is tasks, half the spread √(r (1 − r)) of their errors: both the many that
-    are believed right and the few in doubt are told apart. Equal beliefs share a bin.
+    are believed right and the few in doubt are distinguished. Equal beliefs share a bin.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ def no_step() -> None:
 
 
 def bar(unit: str, description: str = "") -> Callable[[int, int], None]:
-    """Draw a bar with rate and remaining time; what is returned is told how many of how many.
+    """Draw a bar with rate and remaining time; call what is returned with the number done and all.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def bar(unit: str, description: str = "") -> Callable[[int, int], None]:
         from tqdm import tqdm
     except ImportError:
         raise InputError(
-            "`progress`: a bar needs tqdm; pip install tqdm, or give a function to be told"
+            "`progress`: a bar needs tqdm; pip install tqdm, or give a function of a line"
         ) from None
     shown = tqdm(desc=description or None, unit=f" {unit}", file=sys.stdout)
 

@@ -137,12 +137,12 @@ class Registry(Mapping[str, Entry[F]]):
             name for added in _registered.values() for registry, name in added if registry is self
         )
 
-    def untold(self) -> tuple[str, ...]:
+    def unshared(self) -> tuple[str, ...]:
         """Name those added by no file that worker processes load: by modules, and by sessions."""
-        told = {
+        shared = {
             name for path in _shared for family, name in _registered.get(path, ()) if family is self
         }
-        return tuple(name for name in self.added() if name not in told)
+        return tuple(name for name in self.added() if name not in shared)
 
     def __getitem__(self, name: str) -> Entry[F]:
         """Find an entry.

@@ -38,7 +38,7 @@ Label: TypeAlias = Id | bool
 """Name of a class."""
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
-Coin: TypeAlias = Annotated[float, Meta(ge=0, lt=1)]
+Uniform: TypeAlias = Annotated[float, Meta(ge=0, lt=1)]
 
 
 class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,7 +1,7 @@
 """The group of commands: which there are, how their failures end.
 
 Exit codes: 0 done; 1 done without what was asked for (no solution, not proven, a failed check, or
-standard output cannot be written, after the files, which come first); 2 bad input, told in one
+standard output cannot be written, after the files, which come first); 2 bad input, stated in one
 line; 130 interrupted. An exception that is none of these is a bug and keeps its traceback. That
 standard error is closed or full changes nothing.
 """
@@ -183,7 +183,7 @@ def _ended(run: Callable[[], Any], presses: list[int]) -> tuple[int, str]:
         # None of ours: a plugin's, with nothing done.
         return 2, f"a plugin {in_one_line(error).removeprefix('it ')}"
     except Exception as error:
-        line = INTERRUPTED if presses else _told(error)
+        line = INTERRUPTED if presses else _mendable(error)
         if line is None:
             raise
         return line
@@ -201,7 +201,7 @@ def _warned(message: Warning | str, *_: Any) -> None:
     say(f"warning: {' '.join(str(message).split())}")
 
 
-def _told(error: Exception) -> tuple[int, str] | None:
+def _mendable(error: Exception) -> tuple[int, str] | None:
     """Exit code and line of what a user can mend; None for a bug."""
     if isinstance(error, click.ClickException):
         return 2, error.format_message()

@@ -256,7 +256,7 @@ def tell(
             name = tasks.get(task, task)
             if name in own_labels:
                 raise InputError(
-                    f"worker {worker!r} has task {task!r} twice, told and missing: keep one"
+                    f"worker {worker!r} has task {task!r} twice, with a label and missing: keep one"
                 )
             own_labels[name] = classes.get(label, label)
     running.tell_all(by_worker)
@@ -540,6 +540,11 @@ def serve(
             say(f"{len(news.corrected)} tasks are shown otherwise than before; see the history")
         if news.project is not None:
             say(f"in step with {news.project}, where annotators choose among the tasks offered")
+        if is_loopback(host) and url is None and label_studio is None:
+            say(
+                "links open on this machine alone; for people in the same network give "
+                "--host 0.0.0.0, for others --url"
+            )
         say(f"serving {store} at {news.base}; Ctrl-C ends it")
 
     if not is_loopback(host) and not (url or "").startswith("https://"):

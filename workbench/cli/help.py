@@ -61,7 +61,7 @@ GROUPS = {
 MOST_USED = (
     "data labels gold judge answers skills tasks workers plan budget epsilon total error out plot "
     "to method policy rule simulated:crowd simulated:skill hidden_tasks start:classes capacity "
-    "relabel proof money costs loss details as_json columns format"
+    "everybody_answers relabel proof money costs details loss as_json columns format"
 )
 """Those of all commands that are used most, in this order."""
 FIRST = tuple(MOST_USED.split())

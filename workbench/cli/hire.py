@@ -35,8 +35,8 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
 @options.flag("--allow-below-chance")
 @options.flag(
     "--everybody-answers",
-    "Choose as if everybody labelled every task. [default: for the tasks as they are labelled, "
-    "where labels of tasks without gold show who labels what]",
+    "Choose those who are to label every task from now on. [default: for the tasks as they are "
+    "labelled, where labels of tasks without gold show who labels what]",
 )
 @options.number("--undecided")
 @options.csv("--costs")

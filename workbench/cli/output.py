@@ -43,7 +43,7 @@ def emit(payload: Mapping[str, Any]) -> None:
 
 
 NOTES = "workbench.cli.notes"
-"""Where click keeps what is to be told of a command's input."""
+"""Where click keeps what is to be said of a command's input."""
 
 
 def note(line: str) -> None:
@@ -143,7 +143,7 @@ def folder(path: Path, option: str = "--out") -> None:
 
 
 def as_csv(frame: pd.DataFrame, path: Path) -> str:
-    """Give the text of a .csv file; names that a spreadsheet would run are told of.
+    """Give the text of a .csv file; a note names those that a spreadsheet would run.
 
     They are written as they came: whoever reads the file looks for the same ids, and a prefix or a
     blank that disarms `=cmd|…` in one program is part of the id in every other. Sets of labels are
@@ -266,15 +266,15 @@ def _on_terminal(what: str, bar: bool, stays: bool) -> Iterator[Tell]:
     from rich.table import Column
 
     # Not as markup: a file may be named like it, or to steer a terminal.
-    words = "{task.description}{task.fields[told]}"
+    words = "{task.description}{task.fields[line]}"
     text = TextColumn(words, markup=False, table_column=Column(no_wrap=False))
     sign = BarColumn() if bar else SpinnerColumn()
     with Progress(sign, text, console=Console(stderr=True), transient=not stays) as shown:
-        task = shown.add_task(printable(what), total=None, told="")
+        task = shown.add_task(printable(what), total=None, line="")
 
         def tell(line: str, share: float | None = None) -> None:
             share = getattr(line, "share", share)
             total = None if share is None else 1
-            shown.update(task, told=printable(f": {line}"), completed=share, total=total)
+            shown.update(task, line=printable(f": {line}"), completed=share, total=total)
 
         yield tell

@@ -77,16 +77,17 @@ def command(
 ) -> int:
     """Make the cheapest plan that keeps the error asked for, and say what is proven of it.
 
-    With --workers and --least so many labels a task are shared evenly, without skills and without
-    an error. Exit code 1 when there is no plan. A plan that is not proven the cheapest says how
-    much cheaper another may be.
+    With --workers and --least alone so many labels a task are shared evenly, without skills and
+    without an error. Exit code 1 when there is no plan. A plan that is not proven the cheapest
+    says how much cheaper another may be.
     """
     import workbench as wb
     from workbench.api.even_plan import EvenPlan
     from workbench.api.keywords import gather
     from workbench.api.label_plan import SequentialPlan
 
-    evenly = workers is not None or (arguments["skills"] and arguments["least"])
+    known = bool(arguments["labels"] or arguments["skills"])
+    evenly = arguments["least"] and arguments["skills"] if known else workers is not None
     if vote is not None and evenly and arguments["epsilon"] is arguments["total"] is None:
         raise InputError("--vote: labels shared evenly have no weights; leave it out")
     if (arguments["epsilon"] is None) == (arguments["total"] is None) and not evenly:

@@ -321,9 +321,9 @@ def probe(names: tuple[str, ...], as_json: bool) -> None:
         with working(f"running the smoke sweep of {source.name}", after=3.0):
             path, found = probes.renew(source)
         rows.append({"path": str(path), "new": found is None, "differences": found or []})
-        told = f"now in {probes.in_short(found)}" if found else "as it was"
+        change = f"now in {probes.in_short(found)}" if found else "as it was"
         if not as_json:
-            write(f"{path}: {'new' if found is None else told}")
+            write(f"{path}: {'new' if found is None else change}")
     if as_json:
         emit({"probes": rows})
 

@@ -92,6 +92,7 @@ class Collector(KeptCollection):
 
     A frame may be of pandas, polars (lazy too), pyarrow or any library that narwhals knows. In
     place of a Series by task or worker a frame will do, its names in a column `task` or `worker`.
+    Tasks, workers, gold and hidden tasks may be paths of files too, as the command takes them.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ class Collector(KeptCollection):
     ------
     InputError
         A name twice or that is neither text nor whole number, fewer than two classes, neither ε nor
-        a total, or a number out of range.
+        a total, a number out of range, or a file that cannot be read.
 
     Examples
     --------
@@ -157,11 +158,11 @@ class Collector(KeptCollection):
 
     def __init__(
         self,
-        tasks: Listed | PerTask,
-        workers: Listed | Frame | int,
+        tasks: Listed | PerTask | str | Path,
+        workers: Listed | Frame | int | str | Path,
         *,
-        gold: PerTask | None = None,
-        hidden: PerTask | None = None,
+        gold: PerTask | str | Path | None = None,
+        hidden: PerTask | str | Path | None = None,
         classes: Listed | None = None,
         class_share: Mapping[Any, float] | None = None,
         loss: Mapping[Any, float] | None = None,

@@ -12,15 +12,17 @@ from workbench.base import checks
 from workbench.base.journal_events import Event, Position
 from workbench.base.journal_view import JournalTransaction
 from workbench.base.state import Id, check, find
-from workbench.collection.collector import Collector
-from workbench.collection.events import Asked, Lapsed, RefitTaken, Reworded
-from workbench.collection.hearing import hear
+from workbench.collection.collector import Collector, Question
+from workbench.collection.events import Asked, Lapsed, RefitTaken, Reworded, Told
+from workbench.collection.hearing import hear, label_before
 from workbench.collection.log import MemoryLog
 from workbench.collection.refits import Refit
 from workbench.collection.running import Running
 from workbench.collection.setup import Listed, PerTask, Triple
 from workbench.crowd.libraries import to_pandas
 
+LATELY = 2000
+"""Events that are looked at for a worker's last answers."""
 SCANNED = 20_000
 """Events that are looked at for questions asked before."""
 
@@ -122,6 +124,33 @@ class Desk:
                     asked |= dict.fromkeys(entry.event.asks, entry.time)
             end = view.end
         return asked, end
+
+    def answered_lately(self, worker: Id, most: int) -> list[tuple[Question, Id]]:
+        """Give a worker's last answers that still count, the latest last; of `LATELY` events.
+
+        Parameters
+        ----------
+        most
+            Answers at most.
+        """
+        place = self.collector.workers.get(worker)
+        last: dict[tuple[int, int], int] = {}
+        with self.collector._log.view() as view:
+            for entry in view.since(view.position(max(view.end.number - LATELY, 0))):
+                if isinstance(entry.event, Told) and entry.event.worker == place:
+                    for gold, task, label in entry.event.labels:
+                        last.pop((gold, task), None)
+                        last[gold, task] = label
+        if place is None:
+            return []
+        ledger, classes = self.collector.ledger, list(self.collector.classes)
+        names = list(self.collector.tasks), list(self.collector.gold)
+        still = [
+            (Question(names[gold][task], worker, bool(gold)), classes[label])
+            for (gold, task), label in last.items()
+            if label_before(ledger, bool(gold), task, place) == label
+        ]
+        return still[-most:]
 
     def lapse(self, asked: Collection[Triple]) -> int:
         """Let questions be open no more: they may be asked again, and may still be answered.

@@ -208,6 +208,10 @@ class Policy:
         """Whether nobody would be asked any more; None where only asking tells."""
         return None
 
+    def gold_first(self) -> tuple[int, int]:
+        """Say how many workers are asked about gold tasks before all else, and about how many."""
+        return 0, 0
+
     def out_of_reach(self) -> str:
         """Say in a sentence why the error asked for cannot be had here; "" where it can."""
         return ""

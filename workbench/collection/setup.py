@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -36,6 +37,7 @@ from workbench.collection.pool import HIGHEST_PRICE, LARGEST, Pool
 from workbench.crowd.libraries import Frame, Values, keyed, to_pandas
 from workbench.crowd.loss import MOST, stakes_of
 from workbench.crowd.reading import as_text
+from workbench.crowd.tables import read_gold, read_task_types, read_workers
 
 HIGHEST_TOTAL = 1e308
 MOST_CLASSES = 1000
@@ -230,11 +232,11 @@ class Named(NamedTuple):
 
 
 def read_setup(
-    tasks: Listed | PerTask,
-    workers: Listed | Frame | int,
+    tasks: Listed | PerTask | str | Path,
+    workers: Listed | Frame | int | str | Path,
     *,
-    gold: PerTask | None,
-    hidden: PerTask | None,
+    gold: PerTask | str | Path | None,
+    hidden: PerTask | str | Path | None,
     classes: Listed | None,
     class_share: Mapping[Any, float] | None,
     loss: Mapping[Any, float] | None,
@@ -251,15 +253,24 @@ def read_setup(
     Raises
     ------
     InputError
-        As for `Collector`.
+        As for `Collector`, or a file cannot be read.
     """
     check_people(people, ("arrivals", "prior"), "is of rehearsals alone, leave it out")
+    if isinstance(tasks, (str, Path)):
+        tasks = read_task_types(tasks, default="all")
+    if isinstance(workers, (str, Path)):
+        workers = read_workers(workers).index.tolist()
     named_tasks, kinds = read_tasks(tasks)
-    named_gold = _gold_tasks(keyed(gold, "task"), kinds)
     task_places = name_places("tasks", (task.name for task in named_tasks))
+    gold, hidden = (_labels_of_file(labels, task_places, classes) for labels in (gold, hidden))
+    named_gold = _gold_tasks(keyed(gold, "task"), kinds)
     gold_places = name_places("gold", (task.name for task in named_gold))
     for task in gold_places:
-        check(task not in task_places, f"task {task!r} is also a gold task: leave one out")
+        check(
+            task not in task_places,
+            f"task {task!r} is also a gold task: leave it out of the tasks or of the gold; if it "
+            "is to be asked about like all others, give its class by `hidden` in place of `gold`",
+        )
     have = people.have
     if have is not None:
         have = labels_of(have, [*task_places, *gold_places])
@@ -303,6 +314,16 @@ def check_people(people: object, left_out: Iterable[str], why: str) -> None:
         value = getattr(people, name)
         nothing = value is None or (isinstance(value, int) and not value)
         check(nothing, f"people: `{name}` {why}")
+
+
+def _labels_of_file(labels: Any, tasks: Iterable[Id], classes: Any) -> Any:
+    """Labels by task of a file, its names as they are here where they read alike; others stay."""
+    if not isinstance(labels, (str, Path)):
+        return labels
+    read = read_gold(labels)
+    named = {as_text(label): label for label in to_pandas(() if classes is None else classes)}
+    here: dict[Any, Id] = {as_text(task): task for task in tasks}
+    return {here.get(task, task): named.get(label, label) for task, label in read.items()}
 
 
 def _places(workers: Any, have: pd.DataFrame | None, newcomers: int) -> tuple[dict[Id, int], int]:

@@ -6,9 +6,10 @@
 **Who is asked, and about what** (`UntilTrusted.next`). A worker's *index* says what it is worth to
 ask her (`worker_index`).
 
-- *First, a cold start* (`_start`). A few workers answer the same few tasks, or the gold tasks where
-  there are any. Cheap models answer all tasks first (`models_first`). A budget alone first buys
-  several labels for a few tasks (`first_block`), then one label for every task.
+- *First, a cold start* (`_start`). A few workers answer the same few tasks; where there is gold,
+  the first workers answer gold tasks (`_gold_first`). Cheap models answer all tasks first
+  (`models_first`). A budget alone first buys several labels for a few tasks (`first_block`), then
+  one label for every task.
 - *Then the best worker for each task* (`_best_among`): of those who can be asked, the one of
   highest index. As long as workers hardly agree nobody's labels close a task, indices stay near
   each other, and more workers are asked about the same tasks.
@@ -69,7 +70,7 @@ from workbench.crowd.loss import cheapest
 
 # Chosen by the labels they cost on simulated crowds: docs/findings/label-until-sure.md.
 START = (6, 16)
-"""Workers and tasks of the cold start where anybody can be asked at any time."""
+"""Workers and tasks of the cold start where anybody can be asked at any time, or there is gold."""
 # Chosen on seeds 300 to 369 of the simulated crowds of docs/findings/until-trusted.md, and on those
 # for copies and mirror images that its end names.
 COMMON = 32
@@ -135,7 +136,7 @@ class UntilTrusted(Policy):
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
         self.latest, self.return_seen = -1, False
         self.fitted, self.fits = 0, 0
-        self.cold_start_over = ledger.recorded[0] >= START[0] * START[1]
+        self.cold_start_over = self._begins_with_labels()
         self.block_done, self.ended = 0, False
         self._kept_final: tuple[FloatArray | None, bool] | None = None  # by the labels so far
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
@@ -210,29 +211,63 @@ class UntilTrusted(Policy):
     def _cold_start(self, worker: int | None) -> Questions | None:
         """The next visit of the cold start; None when it is over, or she cannot take part."""
         ledger, pool = self.ledger, self.ledger.pool
-        if self.cold_start_over or pool.confusion is not None:
+        if pool.confusion is not None or self._begins_with_labels():
             return None
-        gold = len(pool.gold) > 0
-        can = ledger.gold_open if gold else ledger.open
+        if len(pool.gold):
+            return self._gold_first(worker)
+        if self.cold_start_over:
+            return None
         asked, size = (self.starters, START[1]) if worker is None else (np.array([worker]), BLOCK)
-        tasks = (np.arange(len(pool.gold)) if gold else self.order)[:size]
+        tasks = self.order[:size]
         if worker is not None:
-            sure = (self.beliefs.cost()[tasks] <= self.epsilon).mean()
-            enough = self.came.sum() > START[0] if gold else sure > 0.5
-            there = pool.gold_available if gold else pool.available
-            once = 1.0 if there is None else there[tasks, worker].mean()
+            enough = (self.beliefs.cost()[tasks] <= self.epsilon).mean() > 0.5
+            once = 1.0 if pool.available is None else pool.available[tasks, worker].mean()
             self.cold_start_over = bool(
                 enough or 2 * self.came.sum() > len(self.came) or once < 0.5
             )
             if self.cold_start_over:
                 return None
         for who in asked:
-            able = can[tasks, who] if gold else self._open(tasks, who)
-            todo = tasks[able][: ledger.left[who]]
+            todo = tasks[self._open(tasks, who)][: ledger.left[who]]
             if len(todo):
-                return Questions(todo, np.full(len(todo), who), gold)
+                return Questions(todo, np.full(len(todo), who))
         self.cold_start_over = worker is None or self.return_seen
         return None if self.cold_start_over else NOTHING
+
+    def _begins_with_labels(self) -> bool:
+        """Whether there are as many labels on record as a cold start buys."""
+        return self.ledger.recorded[0] >= START[0] * START[1]
+
+    def gold_first(self) -> tuple[int, int]:
+        """The first workers who come, and gold tasks of each; none where skills are known."""
+        pool = self.ledger.pool
+        if pool.confusion is not None or self.beliefs.models is not None:
+            return 0, 0
+        none = self._begins_with_labels() or not len(pool.gold)
+        return (0, 0) if none else (START[0], min(START[1], len(pool.gold)))
+
+    def _gold_first(self, worker: int | None) -> Questions | None:
+        """Gold tasks that one of the first workers has not had; None where there are none.
+
+        The first are those who had some, and others until they are `START` many. So who is asked
+        about how many hangs neither on the order of questions nor on how many come at a time.
+        """
+        ledger, there = self.ledger, self.ledger.pool.gold_available
+        can = ledger.gold_open[: START[1]]
+        had = ~ledger.gold_open if there is None else there & ~ledger.gold_open
+        first = np.flatnonzero(had.any(axis=0))[: START[0]]
+        others = self.starters if worker is None else np.array([worker])
+        first = np.append(first, others[~np.isin(others, first)][: START[0] - len(first)])
+        if worker is not None:
+            first = first[(first == worker) & self._wanted(worker).any()]
+        elif self.cold_start_over:
+            return None
+        for who in first:
+            todo = np.flatnonzero(can[:, who])[: ledger.left[who]]
+            if len(todo):
+                return Questions(todo, np.full(len(todo), who), True)
+        self.cold_start_over |= worker is None or self.return_seen
+        return None
 
     def _first_block(self) -> Questions | None:
         """Questions about the first block, which grows with the money; None when it is labelled.
@@ -404,8 +439,11 @@ class UntilTrusted(Policy):
         self._judge_workers()
 
     def adopt(self, fitted: Self) -> None:
-        """Take beliefs fitted to earlier labels, unless its own are of later; hear the rest."""
-        if fitted.fitted <= self.fitted:
+        """Take beliefs fitted to earlier labels, unless its own are of later; hear the rest.
+
+        Of the same labels they are taken: they may have been chosen anew.
+        """
+        if fitted.fitted < self.fitted:
             return
         self.beliefs, self.fitted, self._kept_final = fitted.beliefs, fitted.fitted, None
         self.beliefs.ledger = self.ledger

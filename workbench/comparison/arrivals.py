@@ -1,7 +1,7 @@
 """Online assignment policies on a problem of given data, its workers in random order.
 
 The workers of an `AssignmentProblem` come one after another, in an order drawn at random, and a
-policy is told each worker's true skills as she comes. What it loses it loses to not knowing who
+policy is given each worker's true skills as she comes. What it loses it loses to not knowing who
 comes. A policy that looks at workers beforehand gets a sample of the problem's own, drawn with
 replacement: others of the same kinds, who get no task. Its cost is compared with what is proven
 of the offline optimum, which no order changes, and the share of tasks that it covered stands
@@ -10,6 +10,7 @@ beside it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -19,7 +20,7 @@ import numpy as np
 from crowd_models import AssignmentProblem
 from crowd_models.gains import GAINS, gain_of
 from workbench.assignment.playing import play_with_sample
-from workbench.assignment.policies import COVERED, ArrivingWorker, Setting
+from workbench.assignment.policies import COVERED, ArrivingWorker, PolicyRun, Setting
 from workbench.assignment.registry import POLICIES
 from workbench.assignment.weights import OnInfeasible
 from workbench.base.arrays import FloatArray, IntArray
@@ -110,15 +111,18 @@ class ProblemArrivals:
         Tasks that all require the same, of a gain in `crowd_models.gains`.
     on_infeasible
         What a policy does when its sample cannot cover the tasks.
+    names
+        Of the workers, for messages; None for their columns in the problem.
 
     Raises
     ------
     InputError
-        Policies cannot be told of such a problem.
+        Policies cannot be given such a problem.
     """
 
     problem: AssignmentProblem
     on_infeasible: OnInfeasible = "relax"
+    names: Sequence[object] | None = None
     kinds: IntArray = field(init=False)
     skills: FloatArray = field(init=False)
     epsilon: float = field(init=False)
@@ -133,8 +137,8 @@ class ProblemArrivals:
         skills = _skill(quality, problem.gain)
         if not np.allclose(gain.quality(skills, need), quality, rtol=ROUNDING):
             raise InputError(
-                "a quality of the problem is that of no skill that a number tells from 1: no "
-                "policy can be told of it"
+                "a quality of the problem is that of a skill too close to 1 for a number: no "
+                "policy can be given it"
             )
         known = {"kinds": kinds.ravel(), "skills": skills, "epsilon": float(gain.error(need))}
         for name, value in known.items():
@@ -142,7 +146,7 @@ class ProblemArrivals:
 
     @cached_property
     def workers(self) -> tuple[ArrivingWorker, ...]:
-        """Every worker as a policy is told of her."""
+        """Every worker as a policy is given her."""
         problem, types = self.problem, self.skills.shape[0]
         example = np.zeros(types, dtype=np.int64)
         example[self.kinds] = np.arange(len(self.kinds))
@@ -157,7 +161,12 @@ class ProblemArrivals:
         )
 
     def play(self, policy: str, order: Order) -> ArrivalPlay:
-        """Let a policy assign the tasks as the workers come.
+        """Let a policy assign the tasks as the workers come, and count; raises as `chosen`."""
+        run = self.chosen(policy, order)
+        return self._counted(run.task, order.arrival(len(self.workers))[run.worker])
+
+    def chosen(self, policy: str, order: Order) -> PolicyRun:
+        """Let a policy assign the tasks as the workers come: tasks, and places in that order.
 
         Raises
         ------
@@ -176,16 +185,17 @@ class ProblemArrivals:
         sample = [self.workers[j] for j in order.sample(m)]
         come = [self.workers[j] for j in arrival]
         try:
-            run, _ = play_with_sample(policy, setting, sample, come, seed=order.stream(2))
-            return self._counted(run.task, arrival[run.worker])
+            names = [j if self.names is None else self.names[j] for j in arrival.tolist()]
+            run, _ = play_with_sample(
+                policy, setting, sample, come, seed=order.stream(2), names=names
+            )
+            return run
         except Exception as error:
             raise failure_of_own(f"policy {policy!r}", POLICIES[policy].call, error) from error
 
     def _counted(self, task: IntArray, worker: IntArray) -> ArrivalPlay:
-        n = len(self.kinds)
-        if len(task) and not 0 <= task.min() <= task.max() < n:
-            raise RuntimeError(f"tasks are numbered 0 to {n - 1}")
-        gathered = np.bincount(task, self.problem.quality[task, worker], minlength=n)
+        units = self.problem.quality[task, worker]
+        gathered = np.bincount(task, units, minlength=len(self.kinds))
         covered = np.mean(gathered >= self.problem.requirement * COVERED)
         return ArrivalPlay(
             float(self.problem.prices[task, worker].sum()), len(task), float(covered)
@@ -210,7 +220,7 @@ def optimum(problem: AssignmentProblem, time_limit: float) -> Optimum | str:
 
 
 def _check(problem: AssignmentProblem) -> None:
-    """Refuse what no policy can be told."""
+    """Refuse what no policy can be given."""
     if problem.gain not in GAINS:
         raise InputError(f"a problem of gain {problem.gain!r}: policies know {' and '.join(GAINS)}")
     if np.ptp(problem.requirement) > 0:

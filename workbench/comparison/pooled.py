@@ -36,8 +36,8 @@ class Processes:
 
     def __init__(self, count: int, policies: Sequence[str] = ()) -> None:
         self.count = count
-        untold = {name: POLICIES[name].call.__module__ for name in POLICIES.untold()}
-        modules = {untold[name]: name for name in policies if name in untold}
+        unshared = {name: POLICIES[name].call.__module__ for name in POLICIES.unshared()}
+        modules = {unshared[name]: name for name in policies if name in unshared}
         if count > 1 and "__main__" in modules:
             raise InputError(
                 f"policy {modules['__main__']!r} is defined in this session alone, where no other "

@@ -165,8 +165,8 @@ def _as_answered(
     answered
         Which tasks are answered where all gold is known.
     """
-    told = answered & ~np.isnan(loss)
-    typical = float(loss[told].mean()) if told.any() else 1.0
+    measured = answered & ~np.isnan(loss)
+    typical = float(loss[measured].mean()) if measured.any() else 1.0
     kept = np.where(answered, np.where(np.isnan(loss), typical, loss), np.nan)
     unstable = float(np.where(answered, changed, 0.0).mean()) if len(loss) else 0.0
     return kept, unstable
@@ -215,7 +215,7 @@ def bought(
 
 
 def everybody(instance: Instance, *, seed: np.random.SeedSequence) -> ComparisonRow:
-    """All labels on record of the tasks, by majority: the plainest way, and the dearest.
+    """All labels on record of the tasks, by majority: the plainest way, and the costliest.
 
     Raises
     ------

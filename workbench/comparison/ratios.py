@@ -58,7 +58,8 @@ def play_all(
     Parameters
     ----------
     done
-        Is told how many of how many orders are done; problems that are solved count as one each.
+        Is called with how many of how many orders are done; problems that are solved count as one
+        each.
 
     Raises
     ------

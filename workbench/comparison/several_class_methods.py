@@ -42,7 +42,7 @@ from workbench.solving.highs import RunOptions
 from workbench.solving.joint.route import JointSolution, solve_joint
 
 DRAWS = 2_000
-"""Answers drawn for the error of a task with many labels: what is told is the mean over tasks."""
+"""Answers drawn for the error of a task with many labels: the mean over tasks is reported."""
 PLURALITY = "random + plurality"
 
 

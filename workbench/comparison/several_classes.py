@@ -37,7 +37,7 @@ from workbench.solving.highs import RunOptions
 from workbench.solving.joint.relaxation import relax
 
 SHORTFALL = 1e3
-"""Price of missing cover, in that of the dearest label: tasks bought at it are left out."""
+"""Price of missing cover, in that of the most expensive label: tasks bought at it are left out."""
 RESERVE = 1e-3
 """Share by which the least error that a task can be promised is exceeded, so that it can be."""
 NEAR = 0.01

@@ -286,7 +286,7 @@ def adaptive(market: TwoClassMarket, _: np.random.SeedSequence) -> Purchase:
 
 
 def policy(name: str, market: TwoClassMarket, seed: np.random.SeedSequence) -> Purchase:
-    """Labels of an online policy that is told estimated skills, as the adaptive algorithm."""
+    """Labels of an online policy that is given estimated skills, as the adaptive algorithm."""
     crowd, first = market.instance, market.instance.preliminary
     sampled = POLICIES[name].call.uses_sample
     skill, mask = np.full(crowd.skill.shape, 0.5), crowd.available(crowd.order)
@@ -384,7 +384,7 @@ def blind(vote: Callable[[Votes, np.random.Generator], Aggregate]) -> Method:
 
 
 def online(name: str) -> Method:
-    """An online policy, which is told skills that gold tells."""
+    """An online policy, which is given skills that gold shows."""
     buy: Buying = partial(policy, name)
     return Method(buy, "each task", "folds")
 

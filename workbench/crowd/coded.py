@@ -48,7 +48,7 @@ class ReadOptions:
     Attributes
     ----------
     format
-        A name of `FORMATS`; "auto" has it told by what the file holds.
+        A name of `FORMATS`; "auto" has it recognised by what the file holds.
     question
         Which question's answers, where the file holds several.
     columns
@@ -142,7 +142,7 @@ def coded(
     options
         Of `duplicates`, `skip` and `fold`.
     gold, notes, given
-        As `CodedLabels` has them; `given` is told by the table where that is a frame's.
+        As `CodedLabels` has them; `given` comes from the table where that is a frame's.
     more
         Further columns, a value a row.
     strict

@@ -441,7 +441,7 @@ def _sat12(path: Path) -> LabelsGold:
             "sat12: reading SAT12.RData needs rdata; pip install 'crowd-workbench[sat12]'"
         ) from None
 
-    # The file names no encoding, of which rdata warns unless it is told one.
+    # The file names no encoding, of which rdata warns unless one is given.
     answers = rdata.read_rda(path, default_encoding="ascii")["SAT12"]
     gold = pd.Series(list(SAT12_KEY), index=answers.columns.astype(str))
     return _long(answers[answers != SAT12_MISSING].T), gold

@@ -1,11 +1,11 @@
 """A Beta prior of the workers' skills, fitted to their gold answers.
 
 A worker with three right answers of three is hardly infallible, and how far she is to be drawn
-toward the others is told by the others: skills come from Beta(a, b), right answers are binomial,
-and a and b are the mode of what the answers of all workers say of them, with the weak prior
-(a + b)^(−5/2) that keeps a crowd of equal answers from fixing the spread at 0. Estimates are then
-posterior means. Plug-in shares, and one right and one wrong added to them, overrate the best and
-the worst, the more so the more of them are chosen from.
+toward the others is learnt from the others: skills come from Beta(a, b), right answers are
+binomial, and a and b are the mode of what the answers of all workers say of them, with the weak
+prior (a + b)^(−5/2) that keeps a crowd of equal answers from fixing the spread at 0. Estimates are
+then posterior means. Plug-in shares, and one right and one wrong added to them, overrate the best
+and the worst, the more so the more of them are chosen from.
 
 Source: Gelman et al. (2013), "Bayesian Data Analysis", Section 5.3.
 """

@@ -137,7 +137,7 @@ MISSING = frozenset({"", "nan", "na", "<na>", "null"})
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 """What most likely parts the fields of a file, by its ending."""
 HEAD = 2**16
-"""Bytes at the beginning of a file by which its form is told."""
+"""Bytes at the beginning of a file by which its form is recognised."""
 WESTERN = "cp1252"
 """How text is read that is neither UTF-8 nor UTF-16: Windows' code page of Western Europe."""
 PARQUET_IN_MEMORY = 13.0
@@ -599,13 +599,13 @@ def _check_unzipped(path: Path) -> None:
         most = min(most, int(have / TEXT_IN_MEMORY))
     with path.open("rb") as file:
         file.seek(max(size - 4, 0))
-        told = int.from_bytes(file.read(4), "little")
-    if told <= most:
+        unzipped_size = int.from_bytes(file.read(4), "little")
+    if unzipped_size <= most:
         with gzip.open(path) as unzipped:
-            told = _measured(path, unzipped, most)
-    if told <= most:
+            unzipped_size = _measured(path, unzipped, most)
+    if unzipped_size <= most:
         return
-    check_memory(path, TEXT_IN_MEMORY * told)
+    check_memory(path, TEXT_IN_MEMORY * unzipped_size)
     raise InputError(
         f"{path_name(path)}: unzips to more than {UNZIPPED} times its size, which no table of "
         "labels does; unzip it and look at what is in it"
@@ -614,16 +614,16 @@ def _check_unzipped(path: Path) -> None:
 
 def _measured(path: Path, file: io.BufferedIOBase, most: int) -> int:
     """Count the bytes of a file, as far as some number of them, and refuse too many rows."""
-    told, rows = 0, 0
-    while told <= most and (part := file.read(COUNTED)):
-        told, rows = told + len(part), rows + part.count(b"\n")
+    size, rows = 0, 0
+    while size <= most and (part := file.read(COUNTED)):
+        size, rows = size + len(part), rows + part.count(b"\n")
         if rows > MOST_ROWS + 1:
             raise InputError(
                 f"{path_name(path)}: more than {MOST_ROWS:,} rows, which text is not read for; "
                 "save them as Parquet and aggregate them from disk by --save answers.parquet, or "
                 "take a part"
             )
-    return told
+    return size
 
 
 def read_text(path: Path) -> str:
@@ -820,7 +820,7 @@ def memory() -> float | None:
 
 
 def check_memory(name: Path, need: float, mend: str = "take a part of it") -> None:
-    """Refuse what takes more bytes than memory has, where its size is told."""
+    """Refuse what takes more bytes than memory has, where the size of memory is known."""
     have = memory()
     if have is not None and need > have:
         raise InputError(

@@ -1,7 +1,7 @@
 """Skill estimates from gold tasks, and how far to trust them.
 
 Skill p is the probability of a right label; quality q = (2p − 1)² is what a two-class label
-is worth, 0 for a coin and 1 for an oracle (or a perfect liar). Source: Ho, Jabbari, Vaughan
+is worth, 0 for a guess and 1 for an oracle (or a perfect liar). Source: Ho, Jabbari, Vaughan
 (2013), Section 3 (quality) and Section 5.2 (Lemmas 2 and 3).
 """
 

@@ -267,7 +267,7 @@ def stored_labels(
     options
         Of `columns`, `predictions` and `duplicates`, which is not "last".
     tell
-        Is told how far it is.
+        Is called with lines on how far it is.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def stored_labels(
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
         settings: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": f"{folder}/spilled"}
         connection = duckdb.connect(f"{folder}/names.duckdb", config=settings)
-        # Begun without a script it would draw a bar on standard output; `tell` is told instead.
+        # Begun without a script it would draw a bar on standard output; `tell` is called instead.
         connection.execute("SET enable_progress_bar = false")
         try:
             yield StoredLabels(source, Path(folder), connection, options, tell)

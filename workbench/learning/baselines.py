@@ -1,6 +1,6 @@
 """What others make of recorded labels: Dawid–Skene on all of them, and as many labels at random.
 
-LS_OL chooses whom to ask. Whether that pays is told by labels that nobody chose: as many as it
+LS_OL chooses whom to ask. Whether that pays is seen by labels that nobody chose: as many as it
 bought, drawn at random from those on record and spread over the tasks as evenly as can be, with a
 plain majority or Dawid–Skene's vote. Nothing of this is learnt in order of arrival.
 

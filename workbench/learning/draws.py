@@ -2,9 +2,10 @@
 
 Every run has two streams of random numbers. That of the world has 2M + 1 for each step: the
 truth of the arriving task, the labels all M workers would give it, and the labels they would
-give a tester assigned again at that step. That of the coins is the learner's own. A learner that
-asks fewer workers sees the same labels from those, so learners are compared on the same streams;
-and as any step can be reached without drawing those before, long runs draw only what they use.
+give a tester assigned again at that step. That of the coins, uniform random numbers, is the
+learner's own. A learner that asks fewer workers sees the same labels from those, so learners are
+compared on the same streams; and as any step can be reached without drawing those before, long runs
+draw only what they use.
 
 A task is named by the step at which it arrives.
 """

@@ -6,10 +6,11 @@
 
 Dawid and Skene's model is fitted anew each time the labels have grown by a tenth; workers who copy
 one another count as one (`copies`). It says what each worker is worth, q = ½(1 + √(1 − BC²)): the
-skill of the one-coin worker whose labels tell as much, by the Bhattacharyya coefficient
+skill of the worker of one skill whose labels are worth as much, by the Bhattacharyya coefficient
 BC = Σ_a √(π(a|k) π(a|l)), the mean over pairs of classes. Then
 
-- N^(2/3) of N tasks go to all, so that copies can be told from experts whatever is believed;
+- N^(2/3) of N tasks go to all, so that copies can be distinguished from experts whatever is
+  believed;
 - every other task goes to the set S_t that is best by q (the most accurate majority, less a price
   for each label), and to whoever else is worth a trial. Of worlds drawn from what the labels leave
   open, some have her in their best set, and S_t is worse there by a loss. One label more makes the
@@ -37,13 +38,13 @@ from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
-from workbench.base.state import Coin, Count, RandomState, Saveable, State, check, encoded
+from workbench.base.state import Count, RandomState, Saveable, State, Uniform, check, encoded
 from workbench.crowd.votes import TIE, Votes
 from workbench.learning.copies import find_copies
 from workbench.learning.draws import COINS
 from workbench.learning.online import Ask, Task
 from workbench.learning.roster import Roster
-from workbench.learning.saved import COUNTED, LATE, Coins, Pending, SavedTasks
+from workbench.learning.saved import COUNTED, LATE, Pending, SavedTasks, StepDraws
 from workbench.learning.schedule import Kind
 from workbench.learning.sets import Vote
 
@@ -120,7 +121,7 @@ class Model:
 
 
 def worth(chance: FloatArray, prior: FloatArray) -> FloatArray:
-    """Skill q of the one-coin worker who tells as much; chance (…, K named, K true)."""
+    """Skill q of the worker of one skill who is worth as much; chance (…, K named, K true)."""
     root, pair = np.sqrt(chance), np.outer(prior, prior)
     alike, K = np.zeros(chance.shape[:-2]), len(prior)
     # Pair by pair: of few classes far faster than a product of so many small matrices.
@@ -136,13 +137,13 @@ class SavedEmWorker(State, frozen=True):
     """A worker of `EmLearner`: rank among equals, whether she is asked, tasks offered to her."""
 
     name: str
-    order: Coin
+    order: Uniform
     present: bool
     offered: Count
 
 
 class EmState(SavedTasks, frozen=True):
-    """All that `EmLearner` needs to go on; `labels` by place of task, worker and label, as told."""
+    """All that `EmLearner` needs to go on; `labels` by place of task, worker, label, in order."""
 
     service: ClassVar[str] = "em"
     version: ClassVar[int] = 1
@@ -310,12 +311,12 @@ class EmLearner(Roster, Saveable[EmState]):
         Raises
         ------
         InputError
-            The labels of the last task have not been told, the name is not new, or an index is
+            The labels of the last task are missing, the name is not new, or an index is
             out of range.
         """
         task = self._new(task)
         able = self._able(available)
-        coins = Coins(*self._rng.random(COINS).tolist())
+        coins = StepDraws(*self._rng.random(COINS).tolist())
         self._offered += able
         workers, kind = self._choose(able)
         chosen = tuple(workers.tolist())
@@ -333,7 +334,7 @@ class EmLearner(Roster, Saveable[EmState]):
         return np.concatenate([best, tried]), "new tester" if len(tried) else "exploit"
 
     def _label(self, answers: IntArray, now: Pending) -> tuple[int, float]:
-        """Give the likeliest class; the coin's of those that are."""
+        """Give the likeliest class; of equally likely ones one by lot."""
         posterior = self.model.posterior(answers)
         likeliest = np.flatnonzero(posterior >= posterior.max() - TIE)
         label = int(likeliest[-1 - int(now.coins.label * len(likeliest))])
@@ -441,14 +442,14 @@ def _right(weight: FloatArray, prior: float, skill: FloatArray) -> float:
     """How often the log-odds of class 1 (weights by worker and label said) are on its side."""
     m = len(skill)
     if m > LISTED:
-        coins = np.random.Generator(np.random.PCG64(0)).random((DRAWN, m)) < skill
+        right_ones = np.random.Generator(np.random.PCG64(0)).random((DRAWN, m)) < skill
         chance = np.full(DRAWN, 1.0 / DRAWN)
     else:
-        coins = (np.arange(2**m)[:, None] >> np.arange(m)) & 1 > 0
-        chance = np.where(coins, skill, 1.0 - skill).prod(axis=1)
+        right_ones = (np.arange(2**m)[:, None] >> np.arange(m)) & 1 > 0
+        chance = np.where(right_ones, skill, 1.0 - skill).prod(axis=1)
     right = 0.0
     for true in (0, 1):
-        labels = np.where(coins, true, 1 - true)
+        labels = np.where(right_ones, true, 1 - true)
         odds = (prior + weight[np.arange(m), labels].sum(axis=1)) * (2 * true - 1)
         right += float((chance * np.where(np.abs(odds) <= TIE, 0.5, odds > 0)).sum()) / 2.0
     return right

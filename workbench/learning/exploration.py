@@ -148,10 +148,10 @@ def _round_labels(
     return labels.T
 
 
-def _picks(phases: list[Phase], coin: FloatArray) -> IntArray:
+def _picks(phases: list[Phase], draw: FloatArray) -> IntArray:
     """The tester of each exploring step, shape (R, n), numbered within the run."""
-    R, n = coin.shape
-    coin = np.ascontiguousarray(coin.T)
+    R, n = draw.shape
+    draw = np.ascontiguousarray(draw.T)
     tester = np.empty((n, R), dtype=np.int64)
     rounds = np.zeros((phases[-1].testers, R), dtype=np.int32)
     every = np.arange(R)
@@ -166,9 +166,9 @@ def _picks(phases: list[Phase], coin: FloatArray) -> IntArray:
             e += phase.steps
             continue
         for _ in range(phase.steps):
-            # The first that has more candidates up to itself than the coin passes over.
+            # The first that has more candidates up to itself than the draw passes over.
             passed = np.add.accumulate(rounds[: phase.testers] < phase.required, dtype=np.int32)
-            pick = np.add.reduce(passed <= coin[e] * passed[-1], out=tester[e])
+            pick = np.add.reduce(passed <= draw[e] * passed[-1], out=tester[e])
             rounds[pick, every] += 1
             e += 1
     return np.ascontiguousarray(tester.T)
@@ -195,16 +195,16 @@ def _delayed(
         free = [k for k in short if ready[k] <= t]
         if free or not (short or tests.first(len(rounds)) > t):
             rng.bit_generator.advance((t - drawn) * COINS)  # type: ignore[attr-defined]
-            coin, drawn = rng.random(COINS), t + 1
-            k = free[int(coin[0] * len(free))] if free else len(rounds)
+            coins, drawn = rng.random(COINS), t + 1
+            k = free[int(coins[0] * len(free))] if free else len(rounds)
             if k == len(rounds):
                 rounds.append(0)
                 ready.append(0)
             rounds[k] += 1
-            ready[k] = t + 1 + int(coin[4] * delay)
+            ready[k] = t + 1 + int(coins[4] * delay)
             steps.append(t)
             testers.append(k)
-            tossed.append(coin)
+            tossed.append(coins)
             t += 1
         elif short:
             t = min(rise, *(ready[k] for k in short))
@@ -216,12 +216,12 @@ def _delayed(
 def learn(explored: Exploration, vetting: Vetting | None) -> Learnt:
     """Say what is known after each exploring step."""
     labels = explored.labels
-    coin = np.where(explored.new, explored.coins[:, 1], explored.coins[:, 2]) < 0.5
+    tie = np.where(explored.new, explored.coins[:, 1], explored.coins[:, 2]) < 0.5
     present = voters = np.ones_like(labels)
-    label = _majorities(labels, voters, coin)
+    label = _majorities(labels, voters, tie)
     removed: tuple[tuple[Removal, ...], ...] = ((),) * len(explored.runs)
     if vetting is not None:
-        label, voters, present, removed = _vet(explored, label, coin, vetting)
+        label, voters, present, removed = _vet(explored, label, tie, vetting)
     star, before = _running_majorities(explored, label)
     # The first round of a tester adds an agreement or nothing; later ones turn it or leave it.
     at = np.flatnonzero(explored.new | (star != before))
@@ -241,9 +241,9 @@ def _within(starts: IntArray, added: np.ndarray[Any, Any]) -> IntArray:
     return np.cumsum(total, axis=1, out=total).T
 
 
-def _majorities(labels: BoolArray, voters: BoolArray, coin: BoolArray) -> BoolArray:
+def _majorities(labels: BoolArray, voters: BoolArray, tie: BoolArray) -> BoolArray:
     ahead = 2 * (labels & voters).sum(axis=1) - voters.sum(axis=1)
-    return np.where(ahead == 0, coin, ahead > 0)
+    return np.where(ahead == 0, tie, ahead > 0)
 
 
 def _running_majorities(explored: Exploration, label: BoolArray) -> tuple[BoolArray, BoolArray]:
@@ -262,7 +262,7 @@ def _running_majorities(explored: Exploration, label: BoolArray) -> tuple[BoolAr
 
 
 def _vet(
-    explored: Exploration, label: BoolArray, coin: BoolArray, vetting: Vetting
+    explored: Exploration, label: BoolArray, tie: BoolArray, vetting: Vetting
 ) -> tuple[BoolArray, BoolArray, BoolArray, tuple[tuple[Removal, ...], ...]]:
     """Drop workers one after the other; each removal changes the majorities that follow."""
     (R, M), labels = explored.order.shape, explored.labels
@@ -290,5 +290,5 @@ def _vet(
             present[e:end, worst.worker] = False
             voters[e + 1 : end, worst.worker] = False
             last[row] = e
-        label = _majorities(labels, voters, coin)
+        label = _majorities(labels, voters, tie)
     return label, voters, present, tuple(tuple(removals) for removals in removed)

@@ -37,7 +37,7 @@ from workbench.base.seeds import Seed
 from workbench.crowd.votes import Votes
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.online import Ask, OnlineLearner, Task, plurality
-from workbench.learning.saved import Coins, Pending
+from workbench.learning.saved import Pending, StepDraws
 from workbench.learning.schedule import Kind
 from workbench.learning.sets import Vote, estimates, ranking
 
@@ -98,14 +98,14 @@ class Comparator(OnlineLearner):
         Raises
         ------
         InputError
-            The labels of the last task have not been told, or the task is not new.
+            The labels of the last task are missing, or the task is not new.
         """
         task = self._new(task)
-        coin = float(self._rng.random())
+        drawn = float(self._rng.random())
         workers, kind = self._choose()
         chosen = tuple(workers.tolist())
         return self._wait(
-            task, Pending(kind=kind, tester=-1, workers=chosen, coins=Coins(*[coin] * 5))
+            task, Pending(kind=kind, tester=-1, workers=chosen, coins=StepDraws(*[drawn] * 5))
         )
 
     def _choose(self) -> tuple[IntArray, Kind]:
@@ -242,7 +242,7 @@ class Thompson(Comparator):
     Belief about worker i is Beta(1 + agreements, 1 + disagreements).
 
     Learns as `Optimistic` does, with the same bias, and asks at least three as well. The belief
-    takes agreement for a coin with the worker's skill, so that it is too narrow and off centre.
+    takes agreement for draws with the worker's skill, so that it is too narrow and off centre.
 
     Parameters
     ----------

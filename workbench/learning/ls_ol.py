@@ -24,7 +24,7 @@ from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.base.state import Coin, Count, RandomState, Saveable, State, check, encoded
+from workbench.base.state import Count, RandomState, Saveable, State, Uniform, check, encoded
 from workbench.learning import schedule as schedules
 from workbench.learning.online import Ask, Task
 from workbench.learning.roster import Roster
@@ -74,7 +74,7 @@ class SavedWorker(State, frozen=True):
     """A worker of `LsOl`: rank among equals, whether she is asked, rounds she differed in."""
 
     name: str
-    order: Coin
+    order: Uniform
     present: bool
     differed: Count
     rounds: Count
@@ -265,7 +265,7 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
         Raises
         ------
         InputError
-            The labels of the last task have not been told, the name is not new, or an index is
+            The labels of the last task are missing, the name is not new, or an index is
             out of range.
         """
         task = self._new(task)

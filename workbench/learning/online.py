@@ -139,7 +139,7 @@ class OnlineLearner:
         return next(reversed(self._tasks))
 
     def _asked_task(self, now: Pending) -> Task:  # noqa: ARG002
-        """The task that the labels to be told are for."""
+        """The task that the next labels are for."""
         return self._arriving()
 
     def _new(self, task: Task) -> Task:
@@ -300,7 +300,7 @@ def given_labels(
     return answers
 
 
-def decide(vote: Vote, answers: IntArray, estimate: FloatArray, coin: float) -> tuple[int, float]:
+def decide(vote: Vote, answers: IntArray, estimate: FloatArray, tie: float) -> tuple[int, float]:
     """Label a task, (label, confidence).
 
     Parameters
@@ -311,18 +311,18 @@ def decide(vote: Vote, answers: IntArray, estimate: FloatArray, coin: float) -> 
         Labels, shape (M,), −1 for none.
     estimate
         p̂, shape (M,).
-    coin
+    tie
         Uniform on [0, 1): below ½ it says 1. It decides where the vote does not.
 
     Returns
     -------
     The label, and the estimated probability that it is right: π̂ of those who answered (of more
     than two classes, what `pair_accuracies` says at least), or with weights the posterior
-    probability; one in as many as are equal where the coin decided.
+    probability; one in as many as are equal where the draw decided.
     """
     if not vote.weighted:
         K, answered = vote.classes, estimate[answers >= 0]
-        label, tied = plurality(answers, coin, K), len(_leading(answers, K))
+        label, tied = plurality(answers, tie, K), len(_leading(answers, K))
         if tied > 1:
             return label, 1.0 / tied
         if K == 2:
@@ -331,14 +331,14 @@ def decide(vote: Vote, answers: IntArray, estimate: FloatArray, coin: float) -> 
         return label, max(1.0 - (K - 1) * beaten, 1.0 / K)
     margin = float(vote.margins(answers[None], estimate[None])[0])
     if not margin:
-        return int(coin < 0.5), 0.5
+        return int(tie < 0.5), 0.5
     return int(margin > 0), 1.0 / (1.0 + math.exp(-abs(margin)))
 
 
-def plurality(answers: IntArray, coin: float, classes: int = 2) -> int:
-    """Label of most, −1 for none; of equal ones the coin's, the last if it is low."""
+def plurality(answers: IntArray, tie: float, classes: int = 2) -> int:
+    """Label of most, −1 for none; of equal ones by lot: the last if `tie` is low."""
     leading = _leading(answers, classes)
-    return int(leading[-1 - int(coin * len(leading))])
+    return int(leading[-1 - int(tie * len(leading))])
 
 
 def _leading(answers: IntArray, classes: int) -> IntArray:

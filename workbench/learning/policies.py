@@ -19,7 +19,7 @@ from workbench.learning.schedule import Schedule
 
 @dataclass(frozen=True)
 class Terms:
-    """What a learner is told before it begins.
+    """What a learner is given before it begins.
 
     Attributes
     ----------

@@ -233,8 +233,8 @@ def replay(
         tester assigned again goes to everybody in either case.
     patience
         How long a task's labels are waited for, in units of `data.time`, counted from the task's
-        first label. Those that come later are late: they are told once a task arrives after them.
-        None waits for all.
+        first label. Those that come later are late: the learner gets them once a task arrives after
+        them. None waits for all.
     step
         Is called after each task.
 

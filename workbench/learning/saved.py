@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from msgspec import Meta
 
-from workbench.base.state import Coin, Count, Id, RandomState, State, check
+from workbench.base.state import Count, Id, RandomState, State, Uniform, check
 from workbench.learning.schedule import KINDS, Kind
 from workbench.learning.sets import Vote
 
@@ -16,14 +16,14 @@ LATE = ("late_used", "late_ignored")
 """What learners count that take labels which come late."""
 
 
-class Coins(NamedTuple):
+class StepDraws(NamedTuple):
     """Uniform numbers of one step; what is not needed is drawn all the same."""
 
-    pick: Coin
-    label: Coin
-    round: Coin
-    agreement: Coin
-    delay: Coin
+    pick: Uniform
+    label: Uniform
+    round: Uniform
+    agreement: Uniform
+    delay: Uniform
 
 
 class Pending(State, frozen=True):
@@ -32,7 +32,7 @@ class Pending(State, frozen=True):
     kind: Kind
     tester: Annotated[int, Meta(ge=-1)]
     workers: tuple[Count, ...]
-    coins: Coins
+    coins: StepDraws
 
 
 class SavedTasks(State, frozen=True):

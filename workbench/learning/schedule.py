@@ -32,7 +32,7 @@ FAR = 1000
 """Numbers further ahead are looked up without those between."""
 
 LATEST = 2**53
-"""Steps beyond this are not told apart."""
+"""Steps beyond this are not distinguished."""
 
 Kind = Literal["new tester", "retest", "exploit"]
 """What a step does: make the arriving task a tester, label a tester again, or use what is known."""
@@ -228,7 +228,7 @@ def theoretical(skill: ArrayLike, *, weighted: bool = False) -> Schedule:
     Raises
     ------
     InputError
-        A crowd that sets no ε above 0 (equal workers or sets), whose full vote is a coin's, or
+        A crowd that sets no ε above 0 (equal workers or sets), whose full vote only guesses, or
         with weights a skill of 0 or 1 or more than 20 workers.
 
     Notes
@@ -245,7 +245,7 @@ def theoretical(skill: ArrayLike, *, weighted: bool = False) -> Schedule:
     count = weighted_count(skill, epsilon) if weighted else constants.largest_count
     tests, repeats = exploration_factors(float(count), epsilon, constants.a_min)
     if math.isinf(repeats):
-        raise InputError("a_min is ½: a crowd that tosses coins cannot be learnt, give another")
+        raise InputError("a_min is ½: a crowd that guesses cannot be learnt, give another")
     return Schedule(tests, repeats)
 
 

@@ -64,7 +64,7 @@ class Vote:
             raise InputError(f"classes is {self.classes}: give {MOST_CLASSES} or fewer")
         if self.weighted and self.classes > 2:
             raise InputError(
-                f"the weighted vote is of two classes, not {self.classes}: leave `weighted` out"
+                f"the weighted vote takes two classes, not {self.classes}: leave `weighted` out"
             )
 
     def worth(self, agreed: IntArray, judged: IntArray) -> FloatArray:

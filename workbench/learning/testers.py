@@ -20,7 +20,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.learning.draws import COINS
 from workbench.learning.online import Ask, OnlineLearner, Task, plurality
-from workbench.learning.saved import Coins, Pending
+from workbench.learning.saved import Pending, StepDraws
 from workbench.learning.schedule import Kind, Schedule
 from workbench.learning.sets import Vote, estimates, ranked_sets
 
@@ -112,7 +112,7 @@ class TesterLearner(OnlineLearner):
 
     def _step(self, task: Task, context: float, available: BoolArray | None = None) -> Ask:
         """2: a new task arrives; decide whom to ask about it, or about a tester."""
-        coins = Coins(*self._rng.random(COINS).tolist())
+        coins = StepDraws(*self._rng.random(COINS).tolist())
         cell, self._context = self._cell(context), context
         kind, tester = self._decide(cell, coins.pick)
         able = self._present if available is None or kind == "retest" else available
@@ -126,7 +126,7 @@ class TesterLearner(OnlineLearner):
         pending = Pending(kind=kind, tester=tester, workers=chosen, coins=coins)
         return self._wait(task, pending)
 
-    def _decide(self, cell: Cell, coin: float) -> tuple[Kind, int]:
+    def _decide(self, cell: Cell, pick: float) -> tuple[Kind, int]:
         """O(t) and 2.1: a tester that had too few rounds, a new one, or none at all."""
         if not self._present.any():
             return "exploit", -1
@@ -138,7 +138,7 @@ class TesterLearner(OnlineLearner):
         ]
         if short:
             ready = [k for k in short if self._testers[k].ready <= self.step]
-            return ("retest", ready[int(coin * len(ready))]) if ready else ("exploit", -1)
+            return ("retest", ready[int(pick * len(ready))]) if ready else ("exploit", -1)
         if len(cell.testers) <= self.schedule.d1(self.step):
             return "new tester", -1
         return "exploit", -1
@@ -171,7 +171,7 @@ class TesterLearner(OnlineLearner):
         return (tester.name, tester.label) if now.kind == "retest" else None
 
     def _round(
-        self, cell: Cell, tester: LiveTester, answers: IntArray, label: int, coin: float
+        self, cell: Cell, tester: LiveTester, answers: IntArray, label: int, tie: float
     ) -> None:
         """2.2: y*_k, the label of most rounds; 2.3: p̂_i, the share of first labels that are."""
         if tester.rounds:
@@ -180,7 +180,7 @@ class TesterLearner(OnlineLearner):
         tester.rounds += 1
         tester.said[label] += 1
         tester.label = plurality(
-            np.repeat(np.arange(len(tester.said)), tester.said), coin, len(tester.said)
+            np.repeat(np.arange(len(tester.said)), tester.said), tie, len(tester.said)
         )
         cell.count(tester, 1)
 

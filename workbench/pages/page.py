@@ -190,7 +190,7 @@ def _progress(ended: int, planned: set[str] | None, failed: int) -> str:
 def _try(
     what: str, troubles: list[Part], make: Callable[P, T], *args: P.args, **keywords: P.kwargs
 ) -> T | None:
-    """Make something; whatever goes wrong is told on the page and stops nothing else."""
+    """Make something; whatever goes wrong is reported on the page and stops nothing else."""
     try:
         return make(*args, **keywords)
     except InputError as error:

@@ -48,7 +48,7 @@ def failures(table: pd.DataFrame, params: Sequence[str]) -> list[Failure]:
     table
         One row a trial.
     params
-        Columns that name a trial, beside its repetition: an example is told by them.
+        Columns that name a trial, beside its repetition: they identify an example.
     """
     kinds = []
     for status in Status:

@@ -3,7 +3,7 @@
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `sequential`, `select`,
 `label`, `label_bars`, `collect`, `audit`, `learn`, `check`, `judge`, `ratings`, `study`,
-`solving`.
+`solving`, `ratios`, `arrivals`.
 """
 
 from importlib import import_module
@@ -19,6 +19,7 @@ except (ValueError, OSError) as error:
     ) from None
 
 from workbench.plots._style import COLOURS
+from workbench.plots.arrivals import choices
 from workbench.plots.assign import deal, plan, skills
 from workbench.plots.audit import audit, checks_needed
 from workbench.plots.check import agreed, checked
@@ -48,6 +49,7 @@ __all__ = [
     "chart",
     "checked",
     "checks_needed",
+    "choices",
     "chosen_gains",
     "collected",
     "comparison",

@@ -21,21 +21,21 @@ SAID = {
     "skills unknown": "no policy pays less that\ndoes not know the workers",
     "information limit": "no policy pays less",
 }
-"""What stands below a rung's name."""
+"""What stands below the name of each way of keeping a promise."""
 NONE = {"infeasible": "there is no plan", "open": "none found; there may be one"}
 
 BESIDE: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
 LEAST = ("skills unknown", "information limit")
-"""Rungs that are bounds on every policy, and no plans."""
+"""Rows that are bounds on every policy, and no plans."""
 
 
 def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) -> Figure:
-    """Cost a task of each rung, the costliest on top.
+    """Cost of a task by each way of keeping a promise, the costliest on top.
 
     Parameters
     ----------
     table
-        Rungs as `wb.ladder` gives them: name, cost, lower_bound, proven_bound, status, se.
+        Rows as `wb.ladder` gives them: name, cost, lower_bound, proven_bound, status, se.
     tasks
         n: costs are drawn by task.
     priced

@@ -44,7 +44,7 @@ def learning(
         `crowd_accuracy` and `best_accuracy`, or where these are missing `agreement`; `asked`.
         With `exploration_regret` and `exploitation_regret` regret is drawn, else `labels` and
         `labels_crowd`, summed. A column with the ending `_se` gives standard errors: bands are
-        ± 1.96 of them. With `kind`, tasks are single ones and their kinds are told apart.
+        ± 1.96 of them. With `kind`, tasks are single ones and their kinds are drawn differently.
     workers
         One row a worker: `worker`, `estimate`, and `skill` or `consensus`; perhaps `estimate_low`,
         `estimate_high`, and `testers`, by whose number marks grow.

@@ -232,7 +232,7 @@ def curve_chart(points: pd.DataFrame, ranks: pd.DataFrame) -> Chart:
 
 
 def findings(ranks: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
-    """Who is first of each kind, who is not told apart from it, and what was not run."""
+    """Who is first of each kind, who differs from it by chance alone, and what was not run."""
     for kind, own in ranks.groupby("kind", sort=False):
         with_place = own[own["place"] != "–"]
         first, rest = with_place.iloc[0], with_place.iloc[1:]
@@ -242,8 +242,8 @@ def findings(ranks: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
         spread = "" if pd.isna(first["se"]) else f" ± {first['se']:.4f}"
         yield (
             f"{kind}, beside {BASELINE[str(kind)]}, crowds: {first['crowds']}: {first['method']} "
-            f"is first, error {first['less']:+.4f}{spread}{over}; by crowds not told apart "
-            f"from it: {', '.join(near) or 'none'}."
+            f"is first, error {first['less']:+.4f}{spread}{over}; by crowds not different "
+            f"beyond chance: {', '.join(near) or 'none'}."
         )
     missing = [name for name in class_datasets() if name not in set(rows["crowd"])]
     if missing:

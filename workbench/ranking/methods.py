@@ -91,7 +91,7 @@ def weighs_by_skill(name: str) -> bool:
 
 
 def uses_exam(kind: str, name: str) -> bool:
-    """Whether a method is told what an exam says of workers."""
+    """Whether a method uses what an exam says of workers."""
     by_skill = kind == "aggregator" and name in AGGREGATORS and weighs_by_skill(name)
     return kind == "rule" or by_skill or (kind == "learner" and name in LEARNERS)
 

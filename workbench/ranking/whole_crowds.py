@@ -269,7 +269,7 @@ def chart(table: pd.DataFrame) -> Chart:
 
 
 def findings(ranks: pd.DataFrame) -> Iterator[str]:
-    """Who errs least, who is not told apart from it, and who never loses much."""
+    """Who errs least, who does not differ from it beyond chance, and who never loses much."""
     placed = ranks[ranks["place"] != "–"]
     first, rest = placed.iloc[0], placed.iloc[1:]
     near = rest.loc[~rest["apart"], "method"].tolist()
@@ -279,7 +279,7 @@ def findings(ranks: pd.DataFrame) -> Iterator[str]:
     yield (
         f"{first['method']} errs least on {first['crowds']} whole crowds without gold, "
         f"{first['less']:+.4f} beside a majority ({over}), at worst "
-        f"{first['worst']:+.4f} ({first['where']}); not told apart from it: "
+        f"{first['worst']:+.4f} ({first['where']}); not different beyond chance: "
         f"{', '.join(near) or 'none'}."
     )
     safest = placed[placed["method"] != BASELINE].sort_values("worst", kind="stable").iloc[0]

@@ -46,7 +46,7 @@ share them by their frequency."""
 LABELS = 20_000_000
 """Most labels that are simulated, all workers and votes together."""
 RESOLUTION = 8.0
-"""An error below so many votes is not told from 0 by simulating them."""
+"""An error below so many votes is not distinguished from 0 by simulating them."""
 SUBSETS = 2**18
 """Most sets that are looked at one by one."""
 MOST_STATES = 2**12

@@ -1,6 +1,6 @@
 """Whom to hire for ratings: the K workers of largest precision, for precisions add.
 
-What K of them make is foretold by the model and measured on left-out tasks: of each gold task the
+What K of them make is predicted by the model and measured on left-out tasks: of each gold task the
 K are chosen anew, by the fit without it, and their ratings of it alone are counted.
 """
 

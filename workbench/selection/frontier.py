@@ -479,7 +479,7 @@ def _spread(cost: FloatArray, error: FloatArray) -> IntArray:
 
 
 def _not_dominated(cost: FloatArray, error: FloatArray) -> IntArray:
-    """Those that err less than all that are no dearer, cheapest first; of equals the first."""
+    """Those that err less than all that cost no more, cheapest first; of equals the first."""
     order = np.lexsort((error, cost))
     least = np.minimum.accumulate(error[order])
     best: IntArray = order[np.append(True, least[1:] < least[:-1] * (1.0 - 1e-9))]

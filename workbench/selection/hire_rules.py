@@ -86,7 +86,8 @@ def measure_hiring(
         What `hire` found; somebody is hired. The interval is for the tasks without gold that one
         of the hired labelled; where there is none, for any number of tasks.
     options
-        As given to `hire`.
+        As given to `hire`. Where all the hired are to label everything, a control task that none
+        of them labelled was not asked about, and does not count.
     """
     votes, codes = hired.votes, hired.truth
     prices = worker_prices(hired.known, votes.workers, options.costs)
@@ -96,6 +97,8 @@ def measure_hiring(
     by = hiring(hired.budget, hired.known.classes, seen, options, prices)
     most = FEWER_FOLDS if hired.compared else MOST_FOLDS
     measured = measure_error(hire_rule(votes, by), codes, most_folds=most, seed=options.seed)
+    if not options.as_answered:
+        measured = measured.answered()
     rows = np.flatnonzero(np.isin(votes.workers, hired.chosen)[votes.worker])
     correlation = error_correlation(some_votes(votes, rows), codes, seed=options.seed)
     return measured, correlation, majority_error(votes, codes, measured.counted)

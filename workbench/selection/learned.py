@@ -1,7 +1,7 @@
 """What control answers say of a crowd: how skilled it is, who guesses, how unlike tasks are.
 
 Three right answers of three make nobody infallible, and twenty-three of twenty-three nearly do: how
-far a share is to be drawn toward the others is told by the others. Skills come from Beta(a, b),
+far a share is to be drawn toward the others is learnt from the others. Skills come from Beta(a, b),
 but for a share γ of workers who guess, right with chance 1/L; a, b and γ are the mode of what all
 answers say of them (with the weak prior (a + b)^(−5/2), as in `fitted_prior`). Guessers are there
 only where they are believed beyond the Beta by at least `NEEDED` in log-likelihood: one number

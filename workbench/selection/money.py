@@ -230,8 +230,8 @@ def _swapped(gain: FloatArray, costs: FloatArray, limit: float, hired: IntArray)
     while not chosen.all():
         inside, outside = np.flatnonzero(chosen), np.flatnonzero(~chosen)
         more = gain[outside][None, :] - gain[inside][:, None]
-        dearer = costs[outside][None, :] - costs[inside][:, None]
-        more[costs[chosen].sum() + dearer > limit] = -np.inf
+        extra = costs[outside][None, :] - costs[inside][:, None]
+        more[costs[chosen].sum() + extra > limit] = -np.inf
         leaves, comes = np.unravel_index(np.argmax(more), more.shape)
         if more[leaves, comes] <= 0:
             break

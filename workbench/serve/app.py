@@ -42,7 +42,12 @@ from workbench.serve.service import EVENTS, CollectionService, Reply, encoded
 
 T = TypeVar("T")
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
 PAGES = ("work", "join", "owner")
 PACES = {
     "owner": (200.0, 400.0),
@@ -308,7 +313,7 @@ def _most(request: Request) -> int:
 
 def _names() -> list[str]:
     folder = files("workbench.serve") / "pages"
-    return sorted(file.name for file in folder.iterdir() if file.name.endswith((".js", ".css")))
+    return sorted(file.name for file in folder.iterdir() if not file.name.endswith(".html"))
 
 
 def _file(name: str) -> Endpoint:

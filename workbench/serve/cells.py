@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import Any
 
 import pandas as pd
@@ -13,13 +14,14 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def spreadsheet_csv(table: pd.DataFrame) -> str:
     """Write a table; before a text that begins as a formula does an apostrophe stands.
 
-    Numbers stay, also where they are names. Lines end as in RFC 4180, so that no end of a line
-    within a cell begins a row.
+    Numbers stay, also where they are names. Lines end as in the tables that commands write; where a
+    cell has an old end of a line, all text is quoted, so that it begins no row.
     """
-    named = table.rename(columns=_escaped)
-    text: str = named.apply(lambda column: column.map(_escaped)).to_csv(
-        index=False, lineterminator="\r\n"
-    )
+    escaped = table.rename(columns=_escaped)
+    escaped = escaped.apply(lambda column: column.map(_escaped))
+    text: str = escaped.to_csv(index=False, lineterminator="\n")
+    if "\r" in text:
+        text = escaped.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     return text
 
 

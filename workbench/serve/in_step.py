@@ -1,6 +1,6 @@
 """A collection and a project of Label Studio, kept in step.
 
-What annotators did there is told here: a label that is new, changed or deleted there is taken,
+What annotators did there is entered here: a label that is new, changed or deleted there is taken,
 changed or taken back here, whoever sent word of it. The project's queue holds the tasks that the
 policy would ask about next, each with as many annotators as it wants; a closed task is not in it.
 
@@ -74,7 +74,7 @@ class InStep:
     project
         Number of the project; when None the one that was made for this collection, or a new one.
     say
-        Is told what cannot be taken, once each.
+        Is called with what cannot be taken, once each.
 
     Raises
     ------
@@ -216,7 +216,9 @@ class InStep:
                 else:
                     pulled = pulled.plus(Pulled(new=1))
                 fresh[worker][name] = label
-                self._keep(task, user)  # before it is told: a kill between is mended the next time
+                self._keep(
+                    task, user
+                )  # before it is entered: a kill between is mended the next time
         for number in removed:
             for user in self._taken(number):
                 pulled = pulled.plus(self._withdraw(user, number, present))

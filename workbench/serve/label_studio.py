@@ -234,7 +234,7 @@ class LabelStudio:
         self._ask("PATCH", f"/api/tasks/{task.number}/", terms, absent=True)
         return task._replace(overlap=task.done + more, finished=more == 0)
 
-    # ---- people, and who is told ----
+    # ---- people, and who hears of changes ----
 
     def users(self) -> dict[int, str]:
         """Name of each user: the address, or the user name where there is none."""
@@ -242,7 +242,7 @@ class LabelStudio:
         return {each.id: each.email or each.username or f"annotator {each.id}" for each in users}
 
     def listen(self, project: int, url: str, token: str) -> None:
-        """Let changes of annotations be told to an address, with a secret header.
+        """Let changes of annotations be sent to an address, with a secret header.
 
         Raises
         ------
@@ -261,7 +261,7 @@ class LabelStudio:
         self._ask("POST", "/api/webhooks/", body)
 
     def leave_alone(self, project: int, url: str) -> None:
-        """Let nothing more be told to an address."""
+        """Let nothing more be sent to an address."""
         hooks = self._ask("GET", f"/api/webhooks/?project={project}")
         for hook in _read(hooks, list[_Hook], self.url):
             if hook.url == url:

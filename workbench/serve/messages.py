@@ -42,7 +42,7 @@ class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TellMessage(Message, frozen=True, kw_only=True):
     """Labels came; `worker` is whose they are where a row does not say.
 
-    With `again` they may differ from those told before, in whose place they are.
+    With `again` they may differ from those sent before, in whose place they are.
     """
 
     labels: list[LabelRow]

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import IntArray
+from workbench.base.text import counted
 from workbench.collection.collector import Collector
 from workbench.collection.policy import Belief
-from workbench.collection.pool import Ledger, Questions
+from workbench.collection.pool import Ledger, Pool, Questions
 
 SHOWN_WORKERS = 500
 ODD = 3.0
@@ -58,6 +59,53 @@ def workers_table(collector: Collector) -> list[dict[str, Any]]:
             )
     rows.sort(key=lambda row: (-len(row["odd"]), -row["labels"] - row["gold"]))
     return rows[:SHOWN_WORKERS]
+
+
+def asked_on_known(collector: Collector) -> str:
+    """Say who is asked about how many tasks of known class; "" where there are none."""
+    now = collector._now
+    sentences, pool = [], now.ledger.pool
+    workers, tasks = now.policy.gold_first()
+    if workers:
+        many = len(pool.workers) > workers
+        who = f"The first {workers} workers who come are" if many else "Every worker is"
+        each = " each" if many else ""
+        sentences.append(f"{who} first asked about {counted(tasks, 'gold task')}{each}.")
+        if many:
+            sentences.append("Whoever comes later is judged by the labels of all.")
+    if pool.hidden is not None:
+        hidden = counted(int((pool.hidden >= 0).sum()), "hidden task")
+        sentences.append(f"Everybody is asked about the {hidden} as about all others.")
+    return " ".join(sentences)
+
+
+def is_paid(pool: Pool) -> bool:
+    """Whether labels have prices: where each costs 1, as without any, costs only count them."""
+    return bool(pool.own_price) or not bool((pool.price == 1.0).all())
+
+
+def is_finished(collector: Collector, place: int) -> bool:
+    """Whether nothing more will be asked of a worker who is asked nothing now.
+
+    She has had all that she can be asked, or the collection is at its end, also by a fit to all
+    labels; of a policy that does not know its end by itself, once every task is closed.
+    """
+    running = collector._now
+    ledger, policy = running.ledger, running.policy
+    if policy.streams:  # more may arrive
+        return False
+    if place >= 0:
+        more = ledger.open[:, place].any() or ledger.gold_open[:, place].any()
+        if not more or ledger.left[place] <= 0:
+            return True
+    if running.waiting:  # a label that does not come may be asked of her
+        return False
+    if ledger.money < ledger.pool.price.min() - 1e-9:
+        return True
+    over = policy.is_over()
+    if over is None:
+        return bool(policy.closed_tasks().all())
+    return over and not policy.is_behind()
 
 
 def earned(ledger: Ledger, place: int) -> float:
@@ -112,10 +160,10 @@ def pay_table(collector: Collector) -> pd.DataFrame:
     one answer of hers and the next, pauses of `PAUSE` seconds and more left out, an estimate from
     below; empty where she answered less than twice.
     """
-    ledger, told = collector.ledger, collector.labels()
+    ledger, labels = collector.ledger, collector.labels()
     rows = []
     for name, place in collector.workers.items():
-        times = told.loc[told["worker"] == name, "time"].dropna()
+        times = labels.loc[labels["worker"] == name, "time"].dropna()
         if len(times):
             hours, total = _hours(sorted(set(times))), earned(ledger, place)
             rows.append({"worker": name, "labels": len(times), "hours": hours, "sum": total})

@@ -1,4 +1,4 @@
-"""What the owner is told, which any thread can work out from a copy of the collection."""
+"""What the owner is shown, which any thread can work out from a copy of the collection."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from workbench.api.standing import Standing, standing
 from workbench.base.errors import InputError
 from workbench.base.journal_events import Position
 from workbench.collection.collector import Collector
-from workbench.serve.owner import workers_table
+from workbench.serve.owner import asked_on_known, is_paid, workers_table
 
 QUICK, REST = 0.05, 20.0
-"""What takes more seconds than this to work out is told for so many times as many, so that it takes
-little of the machine."""
+"""What takes more seconds than this to work out is shown for so many times as many, so that it
+takes little of the machine."""
 EVERY = 10.0
 """Seconds between points of the owner's pictures."""
 
@@ -26,34 +26,40 @@ class OwnerView:
 
     Attributes
     ----------
-    told
+    shown
         Where it stands, as `Standing.to_dict` has it.
     point
         What pictures over time draw of it.
     workers
         Rows of `workers_table`.
+    known
+        Who is asked about how many tasks of known class, in sentences.
+    paid
+        Whether labels have prices.
     position
         In the journal, of its last event then; None where there is an audit beside the journal.
     begun, took
         When it was begun, by a clock that nobody sets, and how long it took to work out; seconds.
     """
 
-    told: dict[str, Any]
+    shown: dict[str, Any]
     point: dict[str, Any]
     workers: list[dict[str, Any]]
+    known: str
+    paid: bool
     position: Position | None
     begun: float
     took: float
 
     def holds(self, position: Position | None, ordered: float) -> bool:
-        """Whether it may still be told.
+        """Whether it may still be shown.
 
         Parameters
         ----------
         position
             In the journal, of its last event now; None where there is an audit beside the journal.
         ordered
-            When the owner last ordered something, by the same clock: nothing older is told.
+            When the owner last ordered something, by the same clock: nothing older is shown.
         """
         if self.begun <= ordered:
             return False
@@ -75,13 +81,15 @@ class StillCollection(NamedTuple):
     begun: float
 
     def owner_view(self) -> OwnerView:
-        """Work out what the owner is told; in any thread."""
+        """Work out what the owner is shown; in any thread."""
         before = time.thread_time()
         found = standing(self.collector)
         found = found if self.audit is None else with_audit(found, self.audit)
-        told, workers = found.to_dict(), workers_table(self.collector)
+        shown, workers = found.to_dict(), workers_table(self.collector)
+        known, paid = asked_on_known(self.collector), is_paid(self.collector.ledger.pool)
         took = time.thread_time() - before
-        return OwnerView(told, found.point(), workers, self.position, self.begun, took)
+        now, began = found.point(), self.begun
+        return OwnerView(shown, now, workers, known, paid, self.position, began, took)
 
 
 def with_audit(found: Standing, path: Path) -> Standing:

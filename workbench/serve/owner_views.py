@@ -1,4 +1,4 @@
-"""What the owner is told is worked out in a thread of its own, so that no worker waits for it."""
+"""What the owner is shown is worked out in a thread of its own, so that no worker waits for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOG = logging.getLogger("uvicorn.error")
 
 
 class OwnerViews:
-    """Works out what the owner is told, one view at a time, while the desk goes on.
+    """Works out what the owner is shown, one view at a time, while the desk goes on.
 
     Parameters
     ----------
@@ -43,6 +43,6 @@ class OwnerViews:
 
 
 def _complain(made: Future[None]) -> None:
-    """Say what went wrong where nobody waits; the next who asks for it is told herself."""
+    """Say what went wrong where nobody waits; the next who asks for it gets the error herself."""
     if (error := made.exception()) is not None:
         LOG.warning("where the collection stands could not be worked out: %s", error)

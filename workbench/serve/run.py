@@ -46,7 +46,7 @@ class Serving(NamedTuple):
 
 
 class Announcement(NamedTuple):
-    """What is told before serving: new links, and how many were made before."""
+    """What is announced before serving: new links, and how many were made before."""
 
     base: str
     links: list[Link]
@@ -59,16 +59,16 @@ class Announcement(NamedTuple):
 def serve(
     serving: Serving, announce: Callable[[Announcement], None], say: Callable[[str], None]
 ) -> None:
-    """Serve a collection until the process is told to stop.
+    """Serve a collection until the process is asked to stop.
 
     Parameters
     ----------
     serving
         What to serve, and where.
     announce
-        Is told the links, before serving.
+        Is called with the links, before serving.
     say
-        Is told what goes wrong with Label Studio, meanwhile.
+        Is called with what goes wrong with Label Studio, meanwhile.
 
     Raises
     ------
@@ -133,12 +133,12 @@ def serve(
 
 
 class _EndedError(BaseException):
-    """The process is told to end."""
+    """The process is asked to end."""
 
 
 @contextlib.contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Let a process that is told to end close first what is open."""
+    """Let a process that is asked to end close first what is open."""
 
     def end(*_: object) -> None:
         raise _EndedError
@@ -245,5 +245,35 @@ def is_loopback(host: str) -> bool:
 
 
 def address(host: str, port: int) -> str:
-    """Address of a server, as a browser takes it."""
+    """Address of a server, as a browser takes it; of all its addresses that in its network.
+
+    Raises
+    ------
+    InputError
+        It listens at all addresses of this machine, which is in no network.
+    """
+    if _is_every_address(host):
+        host = _own_address(host)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _is_every_address(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return not host
+
+
+def _own_address(host: str) -> str:
+    """Address of this machine, as others in its network have it. Nothing is sent."""
+    for family, other in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        if family == socket.AF_INET6 and ":" not in host:
+            continue
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((other, 9))  # addresses that are nobody's: only the route is looked up
+            own: str = probe.getsockname()[0]
+            return own
+    raise InputError(
+        f"--host {host}: this machine has no address in a network; give --url, how people's "
+        "browsers reach it"
+    )

@@ -44,13 +44,11 @@ from workbench.serve.messages import (
     NextMessage,
     TellMessage,
 )
-from workbench.serve.owner import earned, pay_table
+from workbench.serve.owner import earned, is_finished, is_paid, pay_table
 from workbench.serve.owner_view import EVERY, OwnerView, StillCollection
 from workbench.serve.shown import Cells, ShownTasks, allowed, check_images, image_hosts
 
 Reply: TypeAlias = dict[str, Any]
-FRESH = 2.0
-"""Seconds for which workers see the same progress."""
 MOST_POINTS = 400
 EVENTS = 200
 """Events that are shown where nobody asks for more."""
@@ -105,7 +103,6 @@ class CollectionService:
         self.links = Links(self.beside)
         self.shown = ShownTasks(self.beside)
         self.base = ""
-        self._closed: tuple[float, int] | None = None  # as of when, how many tasks
         self._view: OwnerView | None = None
         self._ordered = 0.0
         self.desk, self.lapses = Desk(self.collector), Lapses(self.collector)
@@ -248,16 +245,25 @@ class CollectionService:
             asked = self.collector.next(worker, message.most, task=what, ahead=message.ahead)
             asks = [question._asdict() for question in asked]
             return {**self._after(), "asks": asks}
-        if message.task is not None:  # one line for all tasks: which are gold is not told
+        if message.task is not None:  # one line for all tasks: which are gold stays hidden
             raise RefusedError(403, "which task is next the owner says: leave out task")
         most = min(message.most or AT_ONCE, AT_ONCE)
         asked = self.collector.next(worker, most, ahead=message.ahead)
         ledger = self.collector.ledger
         asks = [self._shown(question, ledger) for question in asked]
-        return {"asks": asks, **self._hers(holder)}
+        state = "open" if asks else self._state(holder)
+        return {"asks": asks, **self._hers(holder), "state": state}
+
+    def _state(self, holder: Holder) -> str:
+        """Whether there may be questions later for a worker who has none now, or why not."""
+        collector = self.collector
+        if collector.halted:
+            return collector.halted
+        place = -1 if holder.worker is None else collector.workers.get(holder.worker, -1)
+        return "done" if is_finished(collector, place) else "open"
 
     def _shown(self, question: Question, ledger: Ledger) -> Reply:
-        """Give a question as its worker sees it, who is not told whether it is gold."""
+        """Give a question as its worker sees it, who does not learn whether it is gold."""
         places = self.collector.gold if question.gold else self.collector.tasks
         worker = self.collector.workers[question.worker]
         at = np.array([places[question.task]])
@@ -329,29 +335,30 @@ class CollectionService:
             "classes": list(self.collector.classes),
             "page": self.instructions._asdict(),
             "unsure": self.unsure,
+            "past": self._past(holder.worker),
             **self._hers(holder),
         }
 
+    def _past(self, worker: Id | None) -> list[Reply]:
+        """Give what she answered last, each with her answer `before`."""
+        if worker is None or worker not in self.collector.workers:
+            return []
+        ledger = self.collector.ledger
+        return [
+            {**self._shown(question, ledger), "before": label}
+            for question, label in self.desk.answered_lately(worker, AT_ONCE)
+        ]
+
     def _hers(self, holder: Holder) -> Reply:
-        """Say how far a worker is, and nothing of the others but how far all are."""
+        """Say how far a worker is, and nothing of the others."""
         ledger, name = self.collector.ledger, holder.worker
         place = -1 if name is None else self.collector.workers.get(name, -1)
-        tasks, closed = len(self.collector.tasks), self._closed_lately()
         return {
             "labels": int((ledger.labels[ledger.recorded[0] :, 1] == place).sum())
             + int((ledger.gold_labels[ledger.recorded[1] :, 1] == place).sum()),
             "earned": earned(ledger, place),
-            "closed": closed,
-            "tasks": tasks,
-            "state": self.collector.halted or ("done" if 0 < tasks == closed else "open"),
+            "paid": is_paid(ledger.pool),
         }
-
-    def _closed_lately(self) -> int:
-        """How many tasks are closed, as of some seconds ago at most."""
-        now = time.monotonic()
-        if self._closed is None or now - self._closed[0] >= FRESH:
-            self._closed = now, int(self.collector.policy.closed_tasks().sum())
-        return self._closed[1]
 
     def join(self, message: JoinMessage) -> Reply:
         """Give a newcomer a link of her own.
@@ -393,9 +400,9 @@ class CollectionService:
     # ---- for the owner ----
 
     def still(self) -> StillCollection | None:
-        """Give the collection as it is now, to work out what the owner is told.
+        """Give the collection as it is now, to work out what the owner is shown.
 
-        None where what she was told may be told again.
+        None where what she was shown may be shown again.
         """
         position = self.desk.position if self.audit is None else None
         if self._view is not None and self._view.holds(position, self._ordered):
@@ -404,7 +411,7 @@ class CollectionService:
         return StillCollection(self.desk.as_it_stands(), self.audit, position, begun)
 
     def seen(self, view: OwnerView) -> None:
-        """Take what the owner is told, and keep a point of her pictures now and then."""
+        """Take what the owner is shown, and keep a point of her pictures now and then."""
         self._view, content, now = view, strict_json(view.point), time.time()
         last = self.beside.rows("SELECT time, content FROM point ORDER BY time DESC LIMIT 1")
         if not last or (last[0][1] != content and not 0 <= now - last[0][0] < EVERY):
@@ -416,7 +423,7 @@ class CollectionService:
 
     def _look_anew(self) -> None:
         """Let what was said before an order of the owner stand no longer."""
-        self._closed, self._ordered = None, time.monotonic()
+        self._ordered = time.monotonic()
 
     def overview(self) -> Reply:
         """Give all that the owner's page shows, which does not name the open tasks.
@@ -426,14 +433,17 @@ class CollectionService:
         view = self._owner_view()
         points = self.beside.rows("SELECT time, content FROM point ORDER BY time")
         step = -(-len(points) // MOST_POINTS) or 1
-        told = {key: value for key, value in view.told.items() if key != "left_open"}
+        shown = {key: value for key, value in view.shown.items() if key != "left_open"}
         return {
-            **self._with_troubles(told),
+            **self._with_troubles(shown),
             "points": [
                 *({"time": at, **_decoded(content)} for at, content in points[::step]),
                 {"time": time.time(), **view.point},
             ],
             "workers": view.workers,
+            "known": view.known,
+            "paid": view.paid,
+            "title": self.instructions.title or f"Collection {self.store.stem}",
             "links": sorted(
                 str(holder.worker) for holder in self.links.holders() if holder.role == "worker"
             ),
@@ -442,10 +452,10 @@ class CollectionService:
     def status(self) -> Reply:
         """Say where the collection stands, and in its notes what has failed."""
         view = self._owner_view()
-        return self._with_troubles(view.told)
+        return self._with_troubles(view.shown)
 
     def _owner_view(self) -> OwnerView:
-        """What the owner is told, which was `seen` before."""
+        """What the owner is shown, which was `seen` before."""
         assert self._view is not None
         return self._view
 

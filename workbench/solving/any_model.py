@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from crowd_models import AssignmentProblem
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
-from workbench.solving.certificates import certify, primal_checks
 from workbench.solving.deadline import LONGEST
-from workbench.solving.highs import HighsRun, RunOptions, run, takes_option
+from workbench.solving.highs import HighsRun, RunOptions, run, takes_option, without_banner
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.model_arrays import (
     CompiledModel,
@@ -40,7 +38,7 @@ from workbench.solving.model_arrays import (
 )
 from workbench.solving.named_solvers import SOLVERS, Heard, ask, found
 from workbench.solving.solution import Check, Incumbent, Termination
-from workbench.solving.solver import run_within, solve
+from workbench.solving.solver import run_within
 
 NEAR = 1e-6
 """Relative distance of a bound beyond its own solution's objective that is rounding."""
@@ -72,7 +70,7 @@ class ModelSolution:
     slacks
         How far each row is from its nearer bound, by name; None without an incumbent.
     seconds, log, note
-        How long it took, what the solver wrote, and what went wrong.
+        In the solver, what it wrote, and what went wrong.
     history
         Objective and bound as they improved, where the solver tells.
     """
@@ -108,7 +106,7 @@ class ModelSolution:
 
 @dataclass(frozen=True)
 class SolveRequest:
-    """How a model is to be solved: options by the solver's own names, seconds, who is told."""
+    """How a model is to be solved: options by the solver's own names, seconds, progress."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     time_limit: float | None = None
@@ -160,7 +158,7 @@ def solve_model(
     time_limit
         Seconds.
     progress
-        Is told objective and bound whenever they improve (of HiGHS).
+        Is called with objective and bound whenever they improve (of HiGHS).
     keep_on_interrupt
         Ctrl-C gives the best so far, as `interrupted`, in place of KeyboardInterrupt.
 
@@ -190,7 +188,7 @@ def solve_model(
         bound=heard.bound,
         duals=heard.duals,
         reduced_costs=heard.reduced_costs,
-        seconds=time.perf_counter() - began,
+        seconds=time.perf_counter() - began if heard.seconds is None else heard.seconds,
         log=heard.log,
         note=heard.note,
         history=heard.history,
@@ -220,7 +218,7 @@ def _heard(model: Any, solver: str, asked: SolveRequest) -> Heard:
     if solver == "highs":
         return _by_highs(model, asked)
     if asked.progress is not None:
-        raise InputError(f"progress: solver {solver!r} tells none; leave it out")
+        raise InputError(f"progress: solver {solver!r} reports none; leave it out")
     whole = is_whole(variables_of(model))
     return ask(
         found(solver),
@@ -234,7 +232,7 @@ def _heard(model: Any, solver: str, asked: SolveRequest) -> Heard:
 
 
 def _by_highs(model: Any, asked: SolveRequest) -> Heard:
-    """Ask HiGHS, the model told as arrays."""
+    """Ask HiGHS, which gets the model as arrays."""
     from pyomo.common.errors import InfeasibleConstraintException
 
     limit = LONGEST if asked.keep_on_interrupt and asked.time_limit is None else asked.time_limit
@@ -244,14 +242,15 @@ def _by_highs(model: Any, asked: SolveRequest) -> Heard:
     except InfeasibleConstraintException:
         return Heard(Termination.INFEASIBLE)
     if not form.columns:
-        return Heard(Termination.OPTIMAL, {}, {}, {}, form.told(0.0))
+        return Heard(Termination.OPTIMAL, {}, {}, {}, form.in_model(0.0))
+    without_banner()  # what it imports is no time of the solver's
     began, history, latest = time.perf_counter(), [], None
 
     def keep(ran: HighsRun) -> None:
         nonlocal latest
         latest = ran
-        cost = None if ran.values is None else form.told(float(form.linear.cost @ ran.values))
-        history.append(Incumbent(time.perf_counter() - began, cost, form.told(ran.bound)))
+        cost = None if ran.values is None else form.in_model(float(form.linear.cost @ ran.values))
+        history.append(Incumbent(time.perf_counter() - began, cost, form.in_model(ran.bound)))
         if asked.progress is not None:
             asked.progress(history[-1])
 
@@ -268,8 +267,11 @@ def _by_highs(model: Any, asked: SolveRequest) -> Heard:
                 raise
             ran, ending = latest, Termination.INTERRUPTED
         text = log.read_text("utf-8", "replace") if log.exists() else ""
-    ran = ran or HighsRun(Termination.TIME_LIMIT, None, None, None, 0.0)
-    return _told(form, replace(ran, termination=ending or ran.termination), text, note, history)
+    lasted = time.perf_counter() - began
+    ran = ran or HighsRun(Termination.TIME_LIMIT, None, None, None, lasted)
+    if ending is not None:
+        ran = replace(ran, termination=ending, seconds=lasted)
+    return _in_model(form, ran, text, note, history)
 
 
 def run_arrays_of_model(
@@ -288,7 +290,7 @@ def run_arrays_of_model(
     return run(model, options.countdown(until)(), start, improved)
 
 
-def _told(
+def _in_model(
     form: CompiledModel, ran: HighsRun, log: str, note: str, history: list[Incumbent]
 ) -> Heard:
     """What HiGHS said of the arrays, of the model."""
@@ -305,7 +307,8 @@ def _told(
         duals = by_constraint(form, ran.row_duals)
         priced = reduced_costs(form, ran.row_duals).tolist()
         costs = {v.name: cost for v, cost in zip(form.columns, priced, strict=True)}
-    return Heard(ending, values, duals, costs, form.told(ran.bound), log, note, tuple(history))
+    bound, moments = form.in_model(ran.bound), tuple(history)
+    return Heard(ending, values, duals, costs, bound, log, note, moments, ran.seconds)
 
 
 def _columns(form: CompiledModel) -> FloatArray:
@@ -380,14 +383,14 @@ def _with(solution: ModelSolution, model: Any, objective: Any) -> ModelSolution:
             note = note or f"the solver claims a bound of {bound:g} beyond its own {value:g}"
         bound = value
     if note:
-        return _unusable(solution, checks, note)
+        return unusable(solution, checks, note)
     if solution.duals and not fits(model, solution.duals, solution.reduced_costs):
         left_out = "the solver's dual values do not fit its own optimum and are left out"
         solution = replace(solution, duals=None, reduced_costs=None, note=left_out)
     return replace(solution, objective=value, bound=bound, checks=checks, slacks=slacks(model))
 
 
-def _unusable(solution: ModelSolution, checks: tuple[Check, ...], note: str) -> ModelSolution:
+def unusable(solution: ModelSolution, checks: tuple[Check, ...], note: str) -> ModelSolution:
     """A solution that something speaks against: no number of it is to be used."""
     return ModelSolution(
         solution.solver,
@@ -397,32 +400,3 @@ def _unusable(solution: ModelSolution, checks: tuple[Check, ...], note: str) -> 
         log=solution.log,
         note=note,
     )
-
-
-def held_to_data(
-    problem: AssignmentProblem, model: Any, solution: ModelSolution, *, whole: bool
-) -> tuple[ModelSolution, float | None]:
-    """Hold a plan to the problem's own data, and give what those prove of every plan's cost.
-
-    The model has the problem's rows and perhaps more: what no plan costs less than without the
-    others holds with them.
-    """
-    weights = prices = relaxed = None
-    if solution.termination not in (Termination.INFEASIBLE, Termination.NUMERICS):
-        relaxed = solve(replace(problem, least=None, most=None), "relaxation")
-    if relaxed is not None and relaxed.certificate.status == "proven":
-        weights, prices = relaxed.task_weights, relaxed.worker_prices
-    plan = None
-    if solution.objective is not None:
-        plan = np.zeros(problem.shape)
-        for pair, variable in model.y.items():
-            plan[pair] = variable.value
-    found = primal_checks(problem, plan, whole=whole) if plan is not None else []
-    wrong = [check.name for check in found if not check.passed]
-    if wrong:
-        note = f"the solver's answer fails by the problem's data: {', '.join(wrong)}"
-        return _unusable(solution, tuple(found), note), None
-    bound = certify(problem, task_weights=weights, worker_prices=prices, whole=whole).lower_bound
-    if bound is not None and solution.objective is not None:
-        bound = min(bound, solution.objective)  # apart by rounding, or the plan would have failed
-    return solution, bound

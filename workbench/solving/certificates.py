@@ -300,10 +300,8 @@ def certify(
         return Certificate("failed", tuple(checks))
     status = "unproven"
     if cost is not None:
-        # Costs and rounded bounds that are multiples of one step are the same or a step apart.
-        step = problem.price_step if whole else 0.0
-        slack = step / 2 if step else OPTIMALITY * unit
-        status = "proven" if bound is not None and cost - bound <= slack else "feasible"
+        meet = bound is not None and is_met(problem, cost, bound, whole=whole)
+        status = "proven" if meet else "feasible"
     elif bound is not None:
         status = "bound"
     every = {name: value for name, (value, _) in bounds.items()}
@@ -318,10 +316,23 @@ def _next_cost(problem: AssignmentProblem, bound: float | Fraction) -> float:
     return step * math.ceil(bound / (Fraction(step) if isinstance(bound, Fraction) else step))
 
 
-def cost_scale(problem: Problem, cost: float) -> float:
-    """What a difference of costs is measured by: the cost, or a floor where that is near zero.
+def is_met(problem: Problem, cost: float, bound: float, *, whole: bool) -> bool:
+    """Whether a bound proves that no answer is cheaper than one of that cost."""
+    # Costs and rounded bounds that are multiples of one step are the same or a step apart.
+    step = problem.price_step if whole and isinstance(problem, AssignmentProblem) else 0.0
+    return cost - bound <= (step / 2 if step else OPTIMALITY * cost_scale(problem, cost))
 
-    The floor is a millionth of what the labels cost at the highest price, were all perfect.
+
+def next_cost(problem: AssignmentProblem, bound: Fraction) -> float:
+    """Round a bound on all plans up to the next cost; prices are its multiples but for a bit."""
+    less = bound * (1 - Fraction(1, 10**14)) if problem.price_step else bound
+    return _next_cost(problem, less)
+
+
+def cost_scale(problem: Problem, cost: float) -> float:
+    """What a difference of costs is measured by: the cost, or a minimum where that is near zero.
+
+    The minimum is a millionth of what the labels cost at the highest price, were all perfect.
     """
     labels = max(1.0, float(problem.demand.sum()))
     return max(cost, 1e-6 * problem.highest_price * labels) or 1.0
@@ -432,8 +443,7 @@ def _proven(
         else:
             name, classes = "branches over patterns", _classes(problem, proof)
             fraction = branch_bound(classes, proof.root)
-        less = fraction * (1 - Fraction(1, 10**14)) if problem.price_step else fraction
-        return name, (_next_cost(problem, less), fraction if exact else None)
+        return name, (next_cost(problem, fraction), fraction if exact else None)
     with np.errstate(over="ignore", invalid="ignore"):
         counted = count_lagrangian(tightened(problem), proof)
     if not math.isfinite(counted):  # weights beyond all measure prove nothing

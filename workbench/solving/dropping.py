@@ -34,7 +34,7 @@ ROUNDS = 20
 """Linear programs of the heuristic; in the last, whole classes go."""
 SECONDS, NODES = 20.0, 2000
 """What may be spent on fewer tasks than the heuristic's, and nodes of branch and bound for them."""
-DEAR = 1e3
+PENALTY = 1e3
 """What it costs to break a split, beside the tasks that are dropped."""
 FRACTION, BEYOND, DEEPEST = 1e-6, 1e-4, 100
 """What is no whole number of tasks; by how much a leaf proves more; splits below one another."""
@@ -82,7 +82,7 @@ Parts = tuple[tuple[BoolArray, int, int], ...]
 def tasks_to_drop(
     typed: TypedProblem, options: RunOptions | None = None, *, seconds: float = SECONDS
 ) -> Dropped:
-    """How many tasks of each class to discard, the fewest in all where that can be told in time.
+    """How many tasks of each class to discard, the fewest in all where that is found in time.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def drop_tree(typed: TypedProblem, many: int, options: RunOptions, until: float)
     def node(parts: Parts) -> DropTree | None:
         if next(left, None) is None or time.perf_counter() > until or len(parts) > DEEPEST:
             return None
-        result = run(_on_sides(base, parts, n, DEAR * (many + 1)), options)
+        result = run(_on_sides(base, parts, n, PENALTY * (many + 1)), options)
         if result.row_duals is None or result.values is None:
             return None
         prices = np.maximum(-result.row_duals, 0.0)
@@ -146,7 +146,7 @@ def drop_tree(typed: TypedProblem, many: int, options: RunOptions, until: float)
     return node(())
 
 
-def _on_sides(base: LinearModel, parts: Parts, classes: int, dear: float) -> LinearModel:
+def _on_sides(base: LinearModel, parts: Parts, classes: int, penalty: float) -> LinearModel:
     """The program with a row each side; what no number of tasks keeps is broken at a price.
 
     That price shows in the dual values, where a program without a solution would have none.
@@ -163,7 +163,7 @@ def _on_sides(base: LinearModel, parts: Parts, classes: int, dear: float) -> Lin
     limits = np.array([limit for _, _, limit in parts], dtype=np.float64)
     return replace(
         base,
-        cost=np.concatenate([base.cost, np.full(sides, dear)]),
+        cost=np.concatenate([base.cost, np.full(sides, penalty)]),
         lower=np.concatenate([base.lower, np.zeros(sides)]),
         upper=np.concatenate([base.upper, np.full(sides, np.inf)]),
         row_lower=np.concatenate([base.row_lower, np.full(sides, -np.inf)]),

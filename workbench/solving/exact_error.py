@@ -265,15 +265,15 @@ def set_program(
         most = float(vote.epsilon[t]) * (1.0 + TOLERANCE)
         # of one vote of p, 4p(1 − p); of a set the product, at most 4ε(1 − ε)
         alike = -np.log(np.cosh(-values / 2)) * 2
-        told = math.log(4 * most * (1 - most)) if most < 0.5 else 0.0
+        limit = math.log(4 * most * (1 - most)) if most < 0.5 else 0.0
 
         def hope(
             numbers: tuple[int, ...],
             alike: FloatArray = alike,
-            told: float = told,
+            limit: float = limit,
             have: IntArray = have,
         ) -> bool:
-            return bool(alike @ (have + numbers) <= told + 1e-9)
+            return bool(alike @ (have + numbers) <= limit + 1e-9)
 
         def enough(
             numbers: tuple[int, ...],

@@ -52,7 +52,7 @@ def checked_prior(prior: Mapping[float, float]) -> tuple[FloatArray, FloatArray]
         raise InputError(f"prior: shares sum to {share.sum():g}; give shares that sum to 1")
     skill, share = skill[share > 0], share[share > 0]
     if (skill == 0.5).all():
-        raise InputError("prior: nobody tells anything; give one skill other than 0.5")
+        raise InputError("prior: every worker guesses; give one skill other than 0.5")
     return skill, share / share.sum()
 
 

@@ -167,30 +167,30 @@ def money_price_of(gain: FloatArray, costs: FloatArray, money: float, k: int) ->
     """Find μ ≥ 0 at which μB + (the k highest G − μc) is least: where two of its tangents meet.
 
     The function is convex and piecewise linear; each set of k workers is one of its lines. Those
-    of the best set at μ = 0 (too dear) and of the cheapest set (within the money) close in.
+    of the best set at μ = 0 (too expensive) and of the cheapest set (within the money) close in.
     """
 
     def line(best: IntArray) -> tuple[float, float]:
         return float(gain[best].sum()), money - float(costs[best].sum())
 
-    dear, slope_dear = line(np.lexsort((costs, -gain))[:k])
-    if slope_dear >= 0:
+    costly, slope_costly = line(np.lexsort((costs, -gain))[:k])
+    if slope_costly >= 0:
         return 0.0
     cheap, slope_cheap = line(np.lexsort((-gain, costs))[:k])
     mu = 0.0
     for _ in range(SEARCH):
-        if slope_cheap <= slope_dear:
+        if slope_cheap <= slope_costly:
             break
-        mu = (dear - cheap) / (slope_cheap - slope_dear)
+        mu = (costly - cheap) / (slope_cheap - slope_costly)
         if not math.isfinite(mu):
             return 0.0  # prices in an absurdly large unit: a weaker bound will do
         best = np.argpartition(-(gain - mu * costs), k - 1)[:k]
         total, slope = line(best)
-        lowest = dear + mu * slope_dear
-        if total + mu * slope <= lowest + 1e-14 * (abs(dear) + abs(mu * slope_dear)):
+        lowest = costly + mu * slope_costly
+        if total + mu * slope <= lowest + 1e-14 * (abs(costly) + abs(mu * slope_costly)):
             break
         if slope < 0:
-            dear, slope_dear = total, slope
+            costly, slope_costly = total, slope
         else:
             cheap, slope_cheap = total, slope
     return max(0.0, mu)

@@ -87,7 +87,7 @@ class _Proof:
             return MoneyLeaf(0.0)
         costs = np.zeros(len(problem.gain)) if problem.costs is None else problem.costs
         money = problem.limit - math.fsum(costs[those].tolist())
-        if self._too_dear(costs[those], np.sort(costs[free])[:places]):
+        if self._too_costly(costs[those], np.sort(costs[free])[:places]):
             return MoneyLeaf(0.0)
         mu = 0.0
         if problem.costs is not None and places:
@@ -101,7 +101,7 @@ class _Proof:
         second = first and self.tree(size, inside, (*outside, worker))
         return WorkerSplit(worker, first, second) if first and second else None
 
-    def _too_dear(self, spent: FloatArray, cheapest: FloatArray) -> bool:
+    def _too_costly(self, spent: FloatArray, cheapest: FloatArray) -> bool:
         """Whether even the cheapest cost more than the money, in fractions where it is close."""
         if self.problem.money is None:
             return False
@@ -138,17 +138,17 @@ class _Proof:
         return squared(exact + sum(worth[:places], Fraction(0)), size) <= self.own
 
     def _fraction(self, free: IntArray, places: int, mu: float, costs: FloatArray) -> int | None:
-        """Who is in the dearest best set at μ, and not in the cheapest; the dearest of them.
+        """Who is in the costliest best set at μ, and not in the cheapest; the costliest of them.
 
-        Where rounding hides the other set, the dearest of the best one.
+        Where rounding hides the other set, the costliest of the best one.
         """
         net = self.problem.gain[free] - mu * costs[free]
         net = np.round(net / (float(np.abs(net).max()) or 1.0), 12)
-        dear = free[np.lexsort((-costs[free], -net))[:places]]
+        costly = free[np.lexsort((-costs[free], -net))[:places]]
         cheap = free[np.lexsort((costs[free], -net))[:places]]
-        apart = np.setdiff1d(dear, cheap)
+        apart = np.setdiff1d(costly, cheap)
         if not len(apart) and places < len(free):
-            apart = dear
+            apart = costly
         return int(apart[np.argmax(costs[apart])]) if len(apart) else None
 
 

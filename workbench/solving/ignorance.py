@@ -41,14 +41,14 @@ WIDTH = 0.01
 """Log-odds between points of the grid; multiples of what a label weighs are points too."""
 ROUNDS, GAP = 150, 2e-4
 """Of pricing at most, and the relative gap at which it ends."""
-DEAR = 30.0
+ELSEWHERE = 30.0
 """What a task bought elsewhere costs, in labels that its best workers need: for a start."""
-DEARER = 2
+RISES = 2
 """How often that is multiplied by as much again where the workers do not suffice."""
 TOWARDS = 0.5
 """Share of the way from the best prices so far to those of the program that is gone."""
 LEAST_PRICE = 1e-6
-"""Of a mark, in that of the dearest: interpolation loses in proportion to the least."""
+"""Of a mark, in that of the costliest: interpolation loses in proportion to the least."""
 ROUNDING = 1e-9
 """Taken off prices and bound: sums of floats."""
 LARGEST = 4000
@@ -168,7 +168,9 @@ class _Exchange:
         self.grid = Grid.of(self.expert.weight, np.concatenate(steps))
         skill = 1.0 - error_at(self.expert.weight)
         nats: FloatArray = (2.0 * skill - 1.0) * self.expert.weight
-        self.elsewhere = float(DEAR * needed_information(self.epsilon) / nats.max(initial=1e-300))
+        self.elsewhere = float(
+            ELSEWHERE * needed_information(self.epsilon) / nats.max(initial=1e-300)
+        )
         self.first = _Prices(nats, self.elsewhere)
 
     def bound(self) -> float:
@@ -176,7 +178,7 @@ class _Exchange:
         if not len(self.expert.weight):
             return math.inf  # no label says anything
         best, centre = 0.0, self.first
-        point, dear = self.priced(self.first), 0
+        point, risen = self.priced(self.first), 0
         cost = math.inf
         for _ in range(ROUNDS):
             value = self.value(point)
@@ -186,9 +188,9 @@ class _Exchange:
             if best > self.workers * len(self.expert.chance):
                 return math.inf  # more than all workers together can give
             if cost - best <= GAP * cost:
-                if elsewhere <= 1e-9 or dear == DEARER:
+                if elsewhere <= 1e-9 or risen == RISES:
                     break
-                dear, self.elsewhere = dear + 1, DEAR * self.elsewhere
+                risen, self.elsewhere = risen + 1, ELSEWHERE * self.elsewhere
             same = previous - cost <= 1e-9 * cost
             point = self.priced(master if same else centre.towards(master, TOWARDS))
         return best

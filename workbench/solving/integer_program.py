@@ -120,7 +120,7 @@ def _start(
     """Round the relaxation, if there is one, to a whole plan to start from, if it can be.
 
     Where capacities are too tight for that, each task takes its best workers. What the plan has to
-    spare goes: the dearest labels that no task needs.
+    spare goes: the costliest labels that no task needs.
     """
     nothing = np.zeros(problem.shape)
     for shares in [nothing] if relaxed.pairs is None else [problem.matrix(relaxed.pairs), nothing]:
@@ -169,7 +169,7 @@ def _mending(options: RunOptions) -> float:
 class SearchState:
     """What is known of an integer program so far: plan, bound, proofs and history.
 
-    `answer` is told in the terms of `view.inner`, what is reported in those of `view.outer`.
+    `answer` is in the terms of `view.inner`, what is reported in those of `view.outer`.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class SearchState:
         self.tell(plan)
 
     def narrow(self) -> bool:
-        """Leave out the pairs that are dearer than the plan known; whether there are any.
+        """Leave out the pairs that cost more than the plan known; whether there are any.
 
         With them goes the bound: it may rest on tolerances that were too coarse.
         """

@@ -37,7 +37,7 @@ ROUNDS = 80
 DRAWN = 0.7
 """Weight of the best prices seen so far in those asked at."""
 OPEN = 4.0
-"""Price of a task without a set, times the dearest set known; and by which it rises."""
+"""Price of a task without a set, times the costliest set known; and by which it rises."""
 NEAR = 2e-4
 """Distance between the linear program and L(u, μ), relative, at which to stop."""
 STEPS = 300
@@ -95,7 +95,7 @@ def solve_mean_error(
         certified = bound = _generate(columns, left, seed)
     if not columns.patterns:
         return ExactErrorPlan("bound", lower_bound=bound)
-    _, shares, prices, _ = columns.solved(_dear(columns))
+    _, shares, prices, _ = columns.solved(_penalty(columns))
     rounded = columns.rounded(shares, prices)
     ran = columns.whole(left(), rounded)
     times = rounded if ran.values is None else ran.values
@@ -179,13 +179,13 @@ class _Columns:
             copies = np.bincount(typed.worker_class[row > 0], minlength=typed.shape[1])
             self.add([Pattern(t, copies, float(typed.prices[t] @ copies))])
 
-    def solved(self, dear: float) -> tuple[float, FloatArray, FloatArray, bool]:
+    def solved(self, penalty: float) -> tuple[float, FloatArray, FloatArray, bool]:
         """Cost of the linear program, tasks by set, u and μ in one, and whether each has a set.
 
-        A task without one costs `dear`.
+        A task without one costs `penalty`.
         """
         typed = self.problem.typed
-        program = self._program(dear, whole=False)
+        program = self._program(penalty, whole=False)
         ran = run(program, RunOptions())
         assert ran.values is not None
         assert ran.row_duals is not None
@@ -247,8 +247,8 @@ class _Columns:
         plan = [(self.patterns[p], int(times[p])) for p in np.flatnonzero(times)]
         return deal(self.problem.typed, plan)
 
-    def _program(self, dear: float | None, *, whole: bool) -> LinearModel:
-        """Rows: supply, errors, tasks. Columns: tasks without a set, if `dear`; then sets."""
+    def _program(self, penalty: float | None, *, whole: bool) -> LinearModel:
+        """Rows: supply, errors, tasks. Columns: tasks without a set, at a `penalty`; sets."""
         from scipy import sparse
 
         typed = self.problem.typed
@@ -259,9 +259,9 @@ class _Columns:
         serve[np.arange(len(of)), of] = 1.0
         rows = np.hstack([copies, np.array(self.errors)[:, None], serve])
         cost = np.array([p.cost for p in self.patterns])
-        if dear is not None:
+        if penalty is not None:
             idle = np.hstack([np.zeros((kinds, classes + 1)), np.eye(kinds)])
-            rows, cost = np.vstack([idle, rows]), np.append(np.full(kinds, dear), cost)
+            rows, cost = np.vstack([idle, rows]), np.append(np.full(kinds, penalty), cost)
         matrix = sparse.csc_matrix(rows.T)
         matrix.sort_indices()
         beneath = np.full(classes + 1, -np.inf)
@@ -289,7 +289,7 @@ def _generate(columns: _Columns, left: Remaining, seed: int) -> float:
         for each in (pricing, strict):
             filled = each.filled_up(t, np.maximum(typed.prices[t], 1e-9), everybody[t])
             columns.add(Pattern(t, c, float(typed.prices[t] @ c)) for c in filled)
-    dear = _dear(columns)
+    penalty = _penalty(columns)
     asked = best = np.zeros(len(typed.supply) + 1)
     cost, value, drawn = math.inf, -math.inf, DRAWN
     until = left().time_limit
@@ -306,11 +306,11 @@ def _generate(columns: _Columns, left: Remaining, seed: int) -> float:
             new += columns.add(sets)
         if worth > value:
             best, value = asked, worth
-        cost, _, prices, served = columns.solved(dear)
+        cost, _, prices, served = columns.solved(penalty)
         if cost - value <= NEAR * max(cost, 1.0) or (not new and drawn == 0.0):
             if served:
                 break
-            dear, value = OPEN * dear, -math.inf  # Is there no plan, or was a task left open?
+            penalty, value = OPEN * penalty, -math.inf  # Is there no plan, or was a task left open?
         if time.perf_counter() > end:
             break
         if not new:
@@ -320,7 +320,7 @@ def _generate(columns: _Columns, left: Remaining, seed: int) -> float:
     return max(bound, 0.0)
 
 
-def _dear(columns: _Columns) -> float:
+def _penalty(columns: _Columns) -> float:
     """More than any set known costs."""
     return OPEN * max(max((pattern.cost for pattern in columns.patterns), default=0.0), 1.0)
 

@@ -48,7 +48,7 @@ class CompiledModel:
     offset: float
     sign: float
 
-    def told(self, bound: float | None) -> float | None:
+    def in_model(self, bound: float | None) -> float | None:
         """A value of the arrays' objective as one of the model's."""
         return None if bound is None else self.sign * (bound + self.offset)
 

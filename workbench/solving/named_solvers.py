@@ -89,6 +89,7 @@ class Heard:
 
     `termination` is None where the model is infeasible or unbounded, and the solver does not say
     which. `values` are by variable; `duals` and `reduced_costs` by name; `bound` is its own word.
+    `seconds` are its own, where it tells them: what is imported for it does not count.
     """
 
     termination: Termination | None
@@ -99,6 +100,7 @@ class Heard:
     log: str = ""
     note: str = ""
     history: tuple[Incumbent, ...] = ()
+    seconds: float | None = None
 
 
 class Found(NamedTuple):

@@ -75,7 +75,7 @@ def proof_file(
         The solution is not of the integer program, or the checker refuses the proof.
     """
     if solution.formulation != "ip":
-        raise InputError("proof: is of the integer program; leave it out")
+        raise InputError("proof: belongs to the integer program; leave it out")
     checker = plan_checker()
     try:
         stated = checker["read"](content.decode("utf-8"))

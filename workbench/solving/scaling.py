@@ -1,13 +1,14 @@
 """Problems as solvers see them: numbers that suit their absolute tolerances, whatever the units.
 
-Prices are told in a unit of their own, so that no currency decides anything. What is true of whole
+Prices count in a unit of their own, so that no currency decides anything. What is true of whole
 plans alone is used for whole plans alone:
 
 - a label adds no more to a task's cover than the task asks for: q_ij ← min(q_ij, C_i). The
   relaxation of the tightened program is higher than the paper's, and no solver meets 10⁻² beside
   10⁻⁸ in one row;
 - a row that asks for less than 1/2 is multiplied by a power of two, so that nothing is rounded;
-- pairs dearer than a known plan are in no cheaper one: without them prices lie closer together.
+- pairs that cost more than a known plan are in no cheaper one: without them prices lie closer
+  together.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Problem = TypeVar("Problem", AssignmentProblem, TypedProblem)
 def in_own_unit(problem: Problem) -> tuple[Problem, float]:
     """The problem with prices that are the same to the last bit in every currency, and their unit.
 
-    Multiples of one step are counted in steps, other prices told as shares of the highest.
+    Multiples of one step are counted in steps, other prices as shares of the highest.
     """
     if problem.cost is None:
         return problem, 1.0
@@ -75,7 +76,7 @@ def is_loose(problem: AssignmentProblem) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ScaledProblem:
-    """One problem (`outer`) told as another (`inner`), and the way back.
+    """One problem (`outer`) written as another (`inner`), and the way back.
 
     Prices of the inner one count in `unit`, and its requirements are multiplied by `rows`, shape
     (n,). It may lack pairs; equal tasks and equal workers of the outer one are equal there.
@@ -87,7 +88,7 @@ class ScaledProblem:
     rows: FloatArray
 
     def affordable(self, cost: float) -> ScaledProblem:
-        """Without the pairs dearer than a plan that costs so much, in the inner problem's unit."""
+        """Without the pairs that cost more than a whole plan, in the inner problem's unit."""
         kept = self.inner.mask & (self.inner.prices <= cost * (1 + 1e-9))
         inner, unit = in_own_unit(replace(self.inner, available=kept))
         return replace(self, inner=inner, unit=self.unit * unit)

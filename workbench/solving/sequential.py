@@ -2,7 +2,7 @@
 
 `crowd_models.sequential_policies` has the program. Its dual prices λ of workers' time and μ of
 errors charge a single task, whose best rule `posteriors` computes: a column, whose labels and error
-are those of *following* it, not those of the grid (ties would make it 9 to 19 % dearer), and a
+are those of *following* it, not those of the grid (ties would make it 9 to 19 % costlier), and a
 bound, for any λ, μ ≥ 0:
 
     OPT ≥ Σ_t n_t V_t(λ, μ) − μ·(errors allowed) − λ·C.
@@ -83,11 +83,11 @@ TOWARDS = 0.5
 """Share of the way from the best prices so far to those of the master that is gone."""
 MANY = 100
 """Workers of a class, for a start: nobody limits how often a class is asked about a task."""
-DEAR = 16.0
+PENALTY = 16.0
 """The penalty of an error too many, or of an open task, in prices of errors for a start."""
 RECENT = 8
 """Rules whose leads are put into the grid."""
-FLOOR = 1e-5
+LEAST_CHARGE = 1e-5
 """No label is taken to be cheaper than this share of what it is worth where a task is wrong with a
 chance of ε: rules that ask for free labels come to an end."""
 WITHIN = 1e-9
@@ -206,7 +206,7 @@ class _Bounding:
     """Whether columns are of a relaxation, and no policies."""
 
     def charged(self, task_type: int, prices: _Prices, worth: FloatArray) -> _Charges:
-        """What labels are charged, those who tell nothing aside (`FLOOR`).
+        """What labels are charged, workers who give no information aside (`LEAST_CHARGE`).
 
         Parameters
         ----------
@@ -214,9 +214,9 @@ class _Bounding:
             What a label of each class takes off an error of ε, as a share of it, shape (K,).
         """
         asked = prices.money * self.problem.prices[task_type] + prices.worker
-        least = FLOOR * self.problem.epsilon * float(prices.error[task_type] * worth.max())
+        least = LEAST_CHARGE * self.problem.epsilon * float(prices.error[task_type] * worth.max())
         if self.posterior:
-            least = FLOOR * float(asked.max()) or 1.0
+            least = LEAST_CHARGE * float(asked.max()) or 1.0
         charge, tells = np.maximum(asked, least), worth > 0
         ratio = asked[tells] / np.maximum(charge[tells], 1e-300)
         return _Charges(charge, float(ratio.min(initial=1.0)))
@@ -421,7 +421,9 @@ class _Search:
         """Tasks of each budget of errors."""
         charged = np.array([float(self.start.error[own[0]]) for own, _ in problem.error_rows])
         posterior = self.pricing.posterior
-        self.dear = DEAR * (self.start.error if posterior else np.array([float(charged @ many)]))
+        self.penalty = PENALTY * (
+            self.start.error if posterior else np.array([float(charged @ many)])
+        )
         self.enough = WITHIN * float(problem.tasks.sum()) if posterior else WITHIN * problem.epsilon
         """What may be lacking where the promise is kept."""
         self.most = self.enough if posterior else self.enough + problem.epsilon
@@ -449,7 +451,7 @@ class _Search:
         if not self.pricing.posterior:
             self.add(self.start._replace(error=0 * self.start.error))  # ask nobody
         bound = self.add(self.start)
-        first = _Stage(1.0, self.dear)
+        first = _Stage(1.0, self.penalty)
         return self.priced(first, max(bound, 0.0), self.start, self.near)
 
     def kept(self) -> _Ended:
@@ -458,7 +460,7 @@ class _Search:
         def known(value: float, bound: float) -> bool:
             return value <= self.most or bound > self.most
 
-        return self.priced(_Stage(0.0, np.ones(len(self.dear))), 0.0, None, known)
+        return self.priced(_Stage(0.0, np.ones(len(self.penalty))), 0.0, None, known)
 
     def near(self, value: float, bound: float) -> bool:
         """Whether a cost and a bound are as near as is asked for."""
@@ -611,8 +613,8 @@ def _short(search: _Search, ended: _Ended) -> list[int]:
 def _class_start(problem: SequentialClassProblem) -> _Prices:
     """Prices to begin with, by Bhattacharyya's bound of pairs."""
     root = np.sqrt(problem.confusion)
-    told = -np.log(np.maximum(np.einsum("twka,twla->twkl", root, root), 1e-300))
-    rate = told / np.maximum(problem.prices, 1e-9)[:, :, None, None]
+    information = -np.log(np.maximum(np.einsum("twka,twla->twkl", root, root), 1e-300))
+    rate = information / np.maximum(problem.prices, 1e-9)[:, :, None, None]
     classes = len(problem.share)
     first, second = np.triu_indices(classes, 1)
     least = rate.max(axis=1)[:, first, second].min(axis=1)
@@ -635,10 +637,10 @@ def _start(problem: SequentialProblem) -> _Prices:
     labels = needed_information(problem.epsilon) / np.maximum((2 * skill - 1) ** 2, 1e-9)
     # Where all labels are free any price of errors will do.
     unit = float(prices.max(initial=0.0)) or 1.0
-    dear = np.zeros(len(problem.tasks))
-    dear[kinds] = 2 * (prices * labels).max(axis=1).clip(unit, 1e4 * unit) / problem.epsilon
+    high = np.zeros(len(problem.tasks))
+    high[kinds] = 2 * (prices * labels).max(axis=1).clip(unit, 1e4 * unit) / problem.epsilon
     if problem.promise == "mean":
-        dear = np.full(len(dear), float(dear[kinds].mean()))
+        high = np.full(len(high), float(high[kinds].mean()))
     limit = information_limit(
         problem.skill,
         capacity=np.ceil(problem.supply / MANY),
@@ -648,7 +650,7 @@ def _start(problem: SequentialProblem) -> _Prices:
         workers=MANY,
     )
     if limit.labels is None:
-        return _Prices(nobody, dear)
+        return _Prices(nobody, high)
     assert limit.problem.task_class is not None
     assert limit.problem.worker_class is not None
     weights = limit.task_weights[limit.problem.task_class]
@@ -657,7 +659,7 @@ def _start(problem: SequentialProblem) -> _Prices:
     error = -float(slope) * weights
     if problem.promise == "mean":
         error = np.full(len(error), float(error[kinds].mean()))
-    return _Prices(worker, np.where(error > 0, error, dear))
+    return _Prices(worker, np.where(error > 0, error, high))
 
 
 def master_arrays(problem: SequentialTerms, policies: Sequence[TaskPolicy]) -> LinearModel:

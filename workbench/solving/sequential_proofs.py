@@ -68,7 +68,7 @@ def sequential_proof(optimum: SequentialOptimum) -> bytes | None:
     """
     problem = optimum.problem
     if not isinstance(problem, SequentialProblem):
-        raise InputError("proof: is of two equally likely classes; leave it out")
+        raise InputError("proof: belongs to two equally likely classes; leave it out")
     best: tuple[Fraction, bytes] | None = None
     for pieces in PIECES if problem.promise == "posterior" else PIECES[:1]:
         found = _proof(optimum, problem, pieces)
@@ -86,7 +86,7 @@ def _proof(
     none = optimum.shortfall is not None
     worker, error = _prices(optimum, problem)
     money = 0.0 if none else 1.0
-    told = {
+    file = {
         "kind": "sequential",
         "format": FORMAT,
         "problem": stated(problem),
@@ -102,15 +102,15 @@ def _proof(
         for t, n in enumerate(problem.tasks.tolist())
     ]
     for lowered in LOWERED:
-        told["values"] = [each and each.written(lowered) for each in tables]
+        file["values"] = [each and each.written(lowered) for each in tables]
         try:
-            bound = max(bound_of(told)[1], Fraction(0))
+            bound = max(bound_of(file)[1], Fraction(0))
         except ValueError:
             continue
         if none:
-            return (bound, written(told)) if bound > 0 else None
+            return (bound, written(file)) if bound > 0 else None
         claim = _claimed(bound, optimum.cost)
-        return claim, written({**told, "claim": {"bound": rational(claim)}})
+        return claim, written({**file, "claim": {"bound": rational(claim)}})
     return None
 
 

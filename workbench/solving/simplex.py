@@ -236,8 +236,8 @@ def telling(confusion: FloatArray, prior: FloatArray) -> FloatArray:
     """
     root = np.sqrt(confusion[:, prior > 0])
     alike = np.einsum("wka,wla->wkl", root, root).min(axis=(1, 2), initial=1.0)
-    told: FloatArray = np.where(alike < 1.0 - 1e-12, 1.0 - alike, 0.0)
-    return told
+    unlike: FloatArray = np.where(alike < 1.0 - 1e-12, 1.0 - alike, 0.0)
+    return unlike
 
 
 def follow_simplex(rule: SimplexRule, until: float = math.inf) -> Followed:

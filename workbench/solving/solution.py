@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 
 class Termination(StrEnum):
@@ -59,7 +59,7 @@ class Incumbent:
         return min(1.0, slack / self.objective) if self.objective > 0 else 0.0
 
     def in_prices(self, unit: float) -> Incumbent:
-        """The same, told in prices of a unit, in prices."""
+        """The same in prices, where it counts in a unit of them."""
         cost, bound = (None if v is None else v * unit for v in (self.objective, self.bound))
         return Incumbent(self.seconds, cost, bound)
 
@@ -79,24 +79,42 @@ class PatternProof:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One side of a split: sign × (labels of some pairs) ≤ `limit`.
+    """One side of a split, or another row: sign × (labels of some pairs) ≤ `limit`.
 
     Attributes
     ----------
     pairs
-        Which task classes and worker classes are meant, shape (T, K).
+        Which task classes and worker classes are meant, shape (T, K); of another row what a label
+        of each counts, in whole numbers.
     sign
         1 or −1.
     limit
         Whole, like the number of labels.
     """
 
-    pairs: BoolArray
+    pairs: BoolArray | IntArray
     sign: int
     limit: int
 
+    @property
+    def counts_labels(self) -> bool:
+        """Whether it is of a split, where every label counts one."""
+        return self.pairs.dtype == np.bool_
 
-def two_sides(pairs: BoolArray, most: int) -> tuple[Side, Side]:
+    @property
+    def most(self) -> int:
+        """What a label counts at most, of either sign."""
+        return int(np.abs(self.pairs.astype(np.int64)).max(initial=0))
+
+    def unserved(self, task_class: int) -> int:
+        """What a task counts that is left open: as a label where there are to be more."""
+        own = self.pairs[task_class]
+        if self.counts_labels:
+            return min(0, self.sign) * int(own.any())
+        return int(np.minimum(self.sign * own, 0).sum())
+
+
+def two_sides(pairs: BoolArray | IntArray, most: int) -> tuple[Side, Side]:
     """Some pairs have so many labels at most, or more."""
     return Side(pairs, 1, most), Side(pairs, -1, -(most + 1))
 
@@ -380,7 +398,7 @@ class RawAnswer:
         return np.maximum(self.task_weights, 0.0), np.maximum(self.worker_prices, 0.0)
 
     def in_prices(self, unit: float) -> RawAnswer:
-        """The same, told in prices of a unit, in prices."""
+        """The same in prices, where it counts in a unit of them."""
         weights, prices, bound = self.task_weights, self.worker_prices, self.bound
         return replace(
             self,

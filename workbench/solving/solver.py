@@ -81,7 +81,7 @@ class SolveOptions(RunOptions):
     exact
         Evaluate the certified bound in rational arithmetic.
     progress
-        Is told cost and bound of the integer program whenever they improve.
+        Is called with cost and bound of the integer program whenever they improve.
     keep_on_interrupt
         Ctrl-C gives the best so far back, if there is any, as `interrupted`.
     start
@@ -114,12 +114,12 @@ class SolveOptions(RunOptions):
         if isinstance(problem, AssignmentProblem) and problem.limited:
             if formulation != "ip":
                 raise InputError(
-                    f"least and most labels a task are of the integer program: formulation "
-                    f"{formulation!r} does not know them"
+                    f"least and most labels a task belong to the integer program: formulation "
+                    f"{formulation!r} does not take them"
                 )
             if self.route == "arrays" and self.method == "highs":
                 raise InputError(
-                    "method 'highs' does not know least and most labels a task: use patterns or mip"
+                    "method 'highs' does not take least and most labels a task: use patterns or mip"
                 )
         if isinstance(problem, TypedProblem) and formulation != "typed":
             raise InputError("a problem stated by class has only the formulation 'typed'")
@@ -129,7 +129,7 @@ class SolveOptions(RunOptions):
     def _check_start(self, problem: Problem, formulation: str) -> None:
         """Refuse a start that is no plan, or of a formulation that has none."""
         if formulation != "ip":
-            raise InputError("start: is of the integer program; leave it out")
+            raise InputError("start: belongs to the integer program; leave it out")
         assert self.start is not None
         if np.shape(self.start) != problem.shape:
             shape = np.shape(self.start)
@@ -140,7 +140,7 @@ class SolveOptions(RunOptions):
 
     @property
     def run(self) -> RunOptions:
-        """What HiGHS is told."""
+        """What HiGHS is given."""
         return RunOptions(**{field.name: getattr(self, field.name) for field in fields(RunOptions)})
 
 

@@ -127,13 +127,13 @@ def set_program(problem: VectorCoverProblem) -> SetProgram | None:
     until, kinds = time.perf_counter() + SECONDS, list[LeastSets]()
     for t in range(problem.shape[0]):
         need = problem.requirement[t]
-        told = np.minimum(problem.quality[t], need)
-        values, group = np.unique(-told, axis=0, return_inverse=True)
+        useful = np.minimum(problem.quality[t], need)
+        values, group = np.unique(-useful, axis=0, return_inverse=True)
         group = group.reshape(-1)
         able = np.argsort(values.sum(axis=1), kind="stable")
         group, values = np.argsort(able)[group], -values[able]
         sizes = np.bincount(group[problem.usable[t]], minlength=len(values)).tolist()
-        # One member of each group stands for it: what they tell is told alike up to the need.
+        # One member of each group stands for it: they are alike up to the need.
         member = [int(np.flatnonzero(group == g)[0]) for g in range(len(values))]
         quality = problem.quality[t][member]
 

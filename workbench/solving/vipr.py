@@ -330,8 +330,8 @@ class Derivation:
             for name in ("worker_prices", "side_prices")
         )
         # Who may label nothing is charged whatever keeps her out.
-        dear = 10**6 + math.ceil(sum(u) + sum(mu))
-        u = [x if most else Fraction(dear) for x, most in zip(u, problem.capacity, strict=True)]
+        high = 10**6 + math.ceil(sum(u) + sum(mu))
+        u = [x if most else Fraction(high) for x, most in zip(u, problem.capacity, strict=True)]
         groups = Counter(self._group(i, sides) for i in range(len(problem.of)))
         charges = {group: self._charge(group, sides, u, mu) for group in groups}
         least = {

@@ -66,7 +66,7 @@ def with_interval(values: npt.ArrayLike, digits: int = 3) -> str:
 
 def mean_within(mean: float, low: float, high: float, digits: int = 3) -> str:
     """Write a mean and the ends of its interval, which may be missing."""
-    # A nought that was rounded has no sign.
+    # A zero that was rounded has no sign.
     texts = [f"{round(x, digits) + 0.0:.{digits}f}" for x in (mean, low, high)]
     return texts[0] if pd.isna(low) else f"{texts[0]} ({texts[1]} to {texts[2]})"
 

@@ -163,3 +163,14 @@ def test_agreement_is_held_to_hoeffdings_variance():
     unlike = (cubes - a**2) * (size * (size - 1 - 2 * pairs / len(label)) ** 2).sum()
     expected = (same / 2 - a * pairs) / np.sqrt(alone + unlike)
     assert seen.beyond_chance() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("tasks", "agree", "few"), [(7, 6, True), (7, 3, True), (300, 150, False)])
+def test_labels_too_few_to_tell_chance_from_agreement_are_said_to_be(tasks, agree, few):
+    """Six of seven tasks: workers may well agree, and it may be chance."""
+    first = np.arange(tasks) % 2
+    label = np.stack([first, np.where(np.arange(tasks) < agree, first, 1 - first)], axis=1)
+    why = untold(votes(label))
+    assert why is not None
+    assert ("too few to tell whether they agree" in why) == few
+    assert ("no more than chance explains" in why) == (not few)

@@ -148,7 +148,7 @@ def test_who_is_below_chance_by_gold():
     assert found.share[2:4].tolist() == [0.75, 0.25]
     few = beside_gold(votes_of(np.stack(columns, axis=1)), np.where(np.arange(120) < 4, gold, -1))
     assert not few.below.any()
-    assert not few.told.any()
+    assert not few.seen.any()
 
 
 def test_constant_workers_are_those_whom_the_others_make_unlikely():

@@ -448,10 +448,10 @@ def test_a_plan_buys_the_cheapest_gain_until_the_requirement_is_met():
         assert met[0] == (reached >= need - 1e-9)
         if found.met[place]:  # not one label more than it takes
             assert reached - gain[bought[-1]] < need
-        dear = fitted.dear[0]
+        rate = fitted.rate[0]
         unbought = np.setdiff1d(there, bought)
         if len(unbought) and len(bought):
-            assert dear[bought].max() <= dear[unbought].min() + 1e-9
+            assert rate[bought].max() <= rate[unbought].min() + 1e-9
 
 
 def test_a_plan_of_exact_errors_buys_until_the_vote_errs_as_seldom_as_a_planned_one():
@@ -482,11 +482,11 @@ def test_scarce_workers_are_spared_where_their_time_has_a_price():
     gold = hidden(truth, np.arange(60))
     capacity = np.array([5, 5, 5, 60, 60, 60])
     fitted = plan_rule(votes, PlanTerms(np.array([0.2]), capacity, np.array([60])))(gold)
-    assert fitted.dear[0, :3].min() > 0
-    assert np.isfinite(fitted.dear).all()
+    assert fitted.rate[0, :3].min() > 0
+    assert np.isfinite(fitted.rate).all()
     plain = 1.0 / fitted.worth[0]
-    assert (fitted.dear[0] >= plain - 1e-9).all()
-    assert fitted.dear[0, 3:] == pytest.approx(plain[3:])
+    assert (fitted.rate[0] >= plain - 1e-9).all()
+    assert fitted.rate[0, 3:] == pytest.approx(plain[3:])
 
 
 def test_of_several_classes_a_plan_takes_sets_that_keep_the_promise():

@@ -521,7 +521,7 @@ def test_where_tasks_are_of_unequal_easiness_two_fits_are_averaged():
     mean = ((unequal + alike) / 2 + one + together) / 3
     np.testing.assert_allclose(own.info["posterior"], mean, atol=1e-12)
     assert np.abs(unequal - alike).max() > 0.1
-    assert own.info["variant"].endswith("tasks alike, unequal tasks, one coin, EBCC, averaged")
+    assert own.info["variant"].endswith("tasks alike, unequal tasks, one skill, EBCC, averaged")
 
 
 def test_coins_alike_are_right_as_often_in_either_class():

@@ -175,9 +175,9 @@ def test_without_gold_no_figure_of_the_model_stands_on_the_screen():
     assert found.to_dict()["believed_error"] == found.believed_error
 
 
-def test_without_overlap_it_cannot_be_told():
+def test_without_overlap_it_cannot_be_known():
     found = rehearsed(total=35, given=0, policy="fixed")
-    assert "cannot be told: no task has two labels" in found.summary()
+    assert "cannot be known: no task has two labels" in found.summary()
     assert "%" not in found.summary().split("Next:")[0]
 
 

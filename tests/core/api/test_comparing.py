@@ -176,3 +176,13 @@ def test_a_method_that_cannot_is_listed_with_the_reason():
     assert found.to_dict()["not_run"] == found.not_run
     with pytest.raises(InputError, match=r"no method is left.*two classes, these have 3"):
         wb.compare(labels, gold, methods=["dual descent"])
+
+
+def test_a_method_asked_for_that_keeps_the_error_is_told_of():
+    simulated = wb.simulate("uniform", tasks=12, workers=16, capacity=12, skill=0.9)
+    names = ["random + majority", "re-solve", "coverage-aware"]
+    found = wb.compare(simulated, methods=names, epsilon=0.3, trials=2)
+    assert (found.to_frame()["kept"] == "kept").any()
+    said = " ".join(found.verdict())
+    for name in names:
+        assert f"{name} (" in said or f"is {name}," in said

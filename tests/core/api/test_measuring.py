@@ -252,6 +252,6 @@ def test_hire_says_by_how_many_points_it_beats_or_misses_the_majority(majority_e
     points = 100 * (known["error_measured"] - known["error_majority"])
     if majority_errs:
         assert f"errs on {-points:.2g} points less (90 % interval " in hires.summary()
-        assert "), more than chance." in hires.summary()
+        assert "), more than chance explains." in hires.summary()
     else:
         assert "errs as often" in hires.summary() or "may be chance" in hires.summary()

@@ -105,7 +105,7 @@ def test_without_overlap_nothing_is_believed(tmp_path):
     frame = crowd().drop_duplicates("Task ID")
     folder, save = write(tmp_path / "labels", frame), tmp_path / "x.parquet"
     found = wb.aggregate(folder, save=save, method="one-coin")
-    assert "cannot be told: no task has two labels" in found.summary()
+    assert "cannot be known: no task has two labels" in found.summary()
     assert found.to_dict()["believed_error"] is None
     assert found.to_frame()["confidence"].isna().all()
 

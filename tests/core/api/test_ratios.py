@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+import runpy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import workbench as wb
+from workbench.assignment import POLICIES, AssignmentPolicy
 from workbench.base.errors import InputError
+from workbench.base.registry import Entry, forget, load_plugin
+
+PAGES = Path(__file__).parents[3] / "docs" / "how-to"
 
 
 def problems(many=4, tasks=8, workers=20, **given):
@@ -212,3 +218,134 @@ def test_a_search_that_cannot_be_is_refused_in_one_line(options):
     with pytest.raises(InputError) as refused:
         wb.bad_instance(**{"policy": "greedy", "evaluations": 2, **options})
     assert "\n" not in str(refused.value)
+
+
+@pytest.fixture
+def skills():
+    """The frame of docs/how-to/ratios.md; of the second type one worker may do nothing."""
+    return pd.DataFrame(
+        {"birds": [0.95, 0.9, 0.9, 0.8, 0.85, 0.9], "ships": [0.8, 0.9, np.nan, 0.95, 0.9, 0.85]},
+        index=["ann", "bo", "cy", "dee", "eve", "flo"],
+    )
+
+
+@pytest.fixture
+def own():
+    """Register policies; they go in the end."""
+    shipped = set(POLICIES)
+
+    def register(name, kind):
+        POLICIES.register(Entry(name, kind, kind.__doc__, "one's own"))
+
+    yield register
+    for name in set(POLICIES) - shipped:
+        POLICIES._entries.pop(name)
+
+
+class Blind(AssignmentPolicy):
+    """The last tasks, whoever comes."""
+
+    def assign(self, worker):
+        return np.arange(len(self.setting.task_class))[-worker.capacity :]
+
+
+class TooMany(AssignmentPolicy):
+    """Everything, whoever comes."""
+
+    def assign(self, worker):
+        return np.arange(len(self.setting.task_class))
+
+
+@pytest.mark.usefixtures("own")
+def test_the_policy_of_the_page_keeps_to_the_skills_of_the_page(skills):
+    runpy.run_path(str(PAGES / "ratios.py"))
+    types = ["birds"] * 4 + ["ships"] * 4
+    found = wb.compare(skills, ["better half"], task_types=types, epsilon=0.3, trials=5)
+    assert len(found.plays) == 5
+
+
+def test_a_wrong_choice_names_the_worker_as_the_user_does(skills, own):
+    own("blind", Blind)
+    types = ["birds"] * 4 + ["ships"] * 4
+    who = "task 4 for worker cy, who may not do it: choose where `worker.available` is true"
+    with pytest.raises(InputError, match=re.escape(f"the policy chose {who}")) as raised:
+        wb.compare(skills, ["blind"], task_types=types, epsilon=0.3, capacity=6)
+    assert str(raised.value).startswith("policy 'blind' (test_ratios.py): ")
+    available = np.ones((8, 20), dtype=bool)
+    available[7, 17] = False
+    with pytest.raises(InputError, match="chose task 7 for worker 17, who may not do it"):
+        wb.compare(problems(1, available=available), ["blind"])
+
+
+def test_a_search_does_not_hide_a_wrong_choice(own):
+    own("too many", TooMany)
+    with pytest.raises(
+        InputError, match=r"policy 'too many'.*the policy chose . tasks for worker .*, who takes"
+    ):
+        wb.bad_instance("too many", evaluations=20)
+
+
+def marked(axes):
+    """Cells that are framed, as pairs of task and place."""
+    frames = [line for line in axes.get_lines() if len(line.get_xdata()) == 5]
+    return {(round(np.mean(f.get_ydata()[1:3])), round(min(f.get_xdata()) + 0.42)) for f in frames}
+
+
+@pytest.mark.parametrize("order", ["adversarial", "random"])
+def test_the_picture_of_a_bad_instance_shows_who_labels_what_beside_an_optimum(order):
+    bad = wb.bad_instance("greedy", workers=6, sample=2, evaluations=5, order=order)
+    above, below, *_ = bad.plot().axes
+    chosen, best = marked(above), marked(below)
+    assert all(place >= 2 for _, place in chosen | best)
+    if order == "adversarial":
+        assert len(chosen) == bad.ratio * bad.optimum
+        assert len(best) == bad.optimum
+        skills = bad.instance.skill[bad.instance.kinds]
+        texts = [text.get_text() for text in above.texts]
+        assert texts == [f"{(2 * p - 1) ** 2:.2f}".removeprefix("0") for p in skills.ravel()]
+    assert above.get_title("left").startswith(f"greedy: {len(chosen)} labels, ")
+    assert below.get_title("left") == f"optimum: {len(best)} labels"
+    assert "<svg" in bad._repr_html_()
+
+
+def test_the_picture_of_the_worst_run_shows_it_in_order_of_arrival(ratio):
+    worst = ratio.worst("greedy")
+    above, below, *_ = worst.plot().axes
+    assert len(marked(above)) == worst.cost
+    assert len(marked(below)) == worst.bound
+    assert [label.get_text() for label in below.get_xticklabels()] == [*map(str, worst.arrival)]
+
+
+def test_methods_asked_for_and_policies_of_ones_own_are_told_of(ratio):
+    assert [name for name in ratio.methods if name not in " ".join(ratio.verdict())] == []
+    found = wb.compare(problems(2), ["greedy", "paper", "re-solve"])
+    last = found.verdict()[-1]
+    assert last.startswith("Beside them: ")
+    for row in found.to_frame().to_dict("records"):
+        if row["method"] not in " ".join(found.verdict()[:-1]):
+            assert f"{row['method']} ({row['ratio']:.3f}, " in last
+    quiet = replace(found, settings={**found.settings, "told": []})
+    assert quiet.verdict() == found.verdict()[:-1]
+
+
+def test_without_names_the_users_own_alone_is_told_of(tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "import workbench as wb\nfrom workbench.assignment.policies import Greedy\n"
+        "@wb.policy('mine')\nclass Mine(Greedy):\n    '''As greedy.'''\n"
+    )
+    load_plugin(mine, shared=False)
+    try:
+        found = wb.compare(problems(1))
+        assert found.settings["told"] == ["mine"]
+        assert "mine (" in found.verdict()[-1]
+    finally:
+        forget(mine.resolve())
+
+
+def test_the_worst_run_names_workers_as_the_user_does(skills):
+    types = ["birds"] * 4 + ["ships"] * 4
+    worst = wb.compare(skills, ["greedy"], task_types=types, epsilon=0.3).worst()
+    came = [skills.index[at] for at in worst.arrival]
+    assert f"in the order {', '.join(came)};" in worst.details()
+    assert [label.get_text() for label in worst.plot().axes[1].get_xticklabels()] == came

@@ -1,6 +1,7 @@
 """Online assignment policies: what each may do and may not, and slow loops beside fast ones."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from workbench.assignment.policies import (
     Paper,
     ReSolve,
     Setting,
+    WrongChoiceError,
     run_policy,
     type_prices,
 )
@@ -78,13 +80,22 @@ class TestEveryPolicy:
             def assign(self, worker):
                 return self.tasks
 
-        with pytest.raises(RuntimeError, match="was given"):
-            run_policy(Cheat(range(13)), workers)
-        with pytest.raises(RuntimeError, match="was given"):
-            run_policy(Cheat([1, 1]), [workers[0]._replace(capacity=5)])
-        closed = int(np.flatnonzero(~workers[0].available)[0])
-        with pytest.raises(RuntimeError, match="closed to her"):
-            run_policy(Cheat([closed]), [workers[0]._replace(capacity=5)])
+        first = workers[0]._replace(capacity=5)
+        open_, closed = (int(np.flatnonzero(first.available == may)[0]) for may in (True, False))
+        free = first._replace(available=None)
+        for chosen, worker, said in (
+            (range(6), first, "chose 6 tasks for worker eve, who takes 5 at most"),
+            ([open_] * 2, first, f"chose task {open_} twice for worker eve"),
+            ([closed], first, f"chose task {closed} for worker eve, who may not do it"),
+            ([len(first.available)], first, "for worker eve: tasks are numbered from 0 to"),
+            ([-1], free, "chose task -1 for worker eve: tasks are numbered from 0"),
+            (first.available, first, "for worker eve: give the numbers of tasks"),
+            ([0.0], free, "for worker eve: give the numbers of tasks"),
+        ):
+            with pytest.raises(WrongChoiceError, match=re.escape(said)) as raised:
+                run_policy(Cheat(chosen), [worker], ["eve"])
+            assert "\n" not in str(raised.value)
+        assert not len(run_policy(Cheat([]), [first]).task)
 
     def test_unknown_names_and_missing_knowledge(self):
         setting, workers = crowd(1)

@@ -27,7 +27,7 @@ def test_who_always_says_no_gets_no_task(plans):
         assert made.message is None
         assert all(name.startswith("looks") for name in made.table["worker"])
         assert sorted(made.constant) == [f"no {j}" for j in range(4)]
-        assert "(4 get none: they always name one class, which tells nothing)" in made.summary()
+        assert "(4 get none: always naming one class tells nothing)" in made.summary()
 
 
 @pytest.mark.release

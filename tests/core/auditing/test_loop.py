@@ -14,7 +14,7 @@ from workbench.auditing.loop import (
     Batch,
     Spending,
     error_of_rest,
-    next_coin,
+    next_expense,
     rehearse_loop,
     risk_of,
 )
@@ -40,15 +40,15 @@ def test_a_halving_costs_what_halvings_have_cost():
     assert Spending(5.0, 600.0, 0.4, 0.5).halving == pytest.approx(600.0)  # one at least
 
 
-def coin(price, labels, number=0):
+def expense(price, labels, number=0):
     state = made_state((200, 200, 100), error=0.05, risk=0.05, odds=[-4.0, -2.5, -1.0])
-    return next_coin(state, number, 0.05, Spending(price, labels, 0.1, 0.5))
+    return next_expense(state, number, 0.05, Spending(price, labels, 0.1, 0.5))
 
 
-def test_dear_checks_send_the_coin_to_labels_and_cheap_ones_do_not():
-    assert coin(price=0.01, labels=1000.0).to == "check"
-    assert coin(price=1000.0, labels=1000.0).to == "label"
-    costs = [coin(price, 1000.0) for price in (0.5, 1.0, 2.0, 4.0)]
+def test_expensive_checks_make_labels_the_next_expense_and_cheap_ones_do_not():
+    assert expense(price=0.01, labels=1000.0).to == "check"
+    assert expense(price=1000.0, labels=1000.0).to == "label"
+    costs = [expense(price, 1000.0) for price in (0.5, 1.0, 2.0, 4.0)]
     assert [c.cost for c in costs] == pytest.approx([costs[0].cost * p for p in (1, 2, 4, 8)])
     assert all(math.isfinite(c.cost_labels_first) for c in costs)
 
@@ -58,8 +58,8 @@ def test_an_audit_under_way_may_be_given_up_but_for_the_last():
     state.draw(loop.point(b"seed", 0))
     state.hear(0, True)
     spending = Spending(1000.0, 10.0, 0.1, 0.5)
-    assert next_coin(state, 0, 0.05, spending).to == "label"
-    assert next_coin(state, len(SHARES) - 1, 0.05, spending).to == "check"
+    assert next_expense(state, 0, 0.05, spending).to == "label"
+    assert next_expense(state, len(SHARES) - 1, 0.05, spending).to == "check"
 
 
 class Shop:
@@ -101,12 +101,12 @@ def test_a_rehearsal_ends_with_a_certificate_and_counts_what_was_checked():
 @pytest.mark.release
 def test_labels_that_help_are_bought_where_checks_are_dear():
     cheap = [run(seed, price=0.1)[0].sold for seed in range(3)]
-    dear = [run(seed, price=100.0) for seed in range(3)]
+    expensive = [run(seed, price=100.0) for seed in range(3)]
     assert all(sold == [0] for sold in cheap)
-    assert all(len(shop.sold) > 1 for shop, _ in dear)
+    assert all(len(shop.sold) > 1 for shop, _ in expensive)
     none = [run(seed, price=100.0, most=0) for seed in range(3)]
     assert all(len(end.audits) == 1 for _, end in none)  # nothing to buy: the audit goes on
-    assert np.mean([end.checks for _, end in dear]) < np.mean([end.checks for _, end in none])
+    assert np.mean([end.checks for _, end in expensive]) < np.mean([end.checks for _, end in none])
 
 
 @pytest.mark.release

@@ -16,7 +16,7 @@ import pytest
 from tests.core.release import some
 from workbench.auditing import bets, design, state
 from workbench.auditing.draws import DrawPoint
-from workbench.auditing.forecast import FLOOR
+from workbench.auditing.forecast import LEAST_RATE
 from workbench.auditing.state import AuditState, most_wrong
 from workbench.auditing.strata import Strata
 
@@ -180,7 +180,7 @@ def random_bins(rng):
     left[0] += 1
     sure = np.zeros(count, dtype=bool)
     sure[-1] = count > 1 and rng.random() < 0.4
-    return rng.uniform(FLOOR, 1 - FLOOR, count), left, sure
+    return rng.uniform(LEAST_RATE, 1 - LEAST_RATE, count), left, sure
 
 
 @pytest.mark.parametrize("seed", some(range(40), 4))

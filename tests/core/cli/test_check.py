@@ -6,6 +6,7 @@ import shlex
 import pandas as pd
 import pytest
 
+import workbench as wb
 from tests.core.api.test_checking import made
 from tests.core.api.test_judging import said
 
@@ -96,3 +97,22 @@ def test_a_judge_beside_people(run, refused, tmp_path):
     assert told["tasks_labelled"] == 100
     assert told["classes"][1]["share_low"] < told["classes"][1]["share"]
     assert "--judge: no worker 'ann' in verdicts.csv" in refused("check", *files, "--judge", "ann")
+
+
+def test_gold_of_tasks_that_nobody_was_asked_about_is_left_out_of_a_collection(run, tmp_path):
+    """In a collection under way that is no mistake in the names; in a file of labels it may be."""
+    known = {f"g{i}": "yes" if i % 2 else "no" for i in range(8)}
+    store, gold = tmp_path / "c.sqlite", tmp_path / "g.csv"
+    pd.Series(known, name="gold").rename_axis("task").to_csv(gold)
+    collector = wb.Collector(["t1"], ["ann", "bob"], gold=known, epsilon=0.05, path=store)
+    for who in ("ann", "bob"):
+        asked = collector.next(who, 5)
+        collector.tell(who, {question.task: known[question.task] for question in asked})
+    collector.labels().drop(columns="gold").to_csv(tmp_path / "labels.csv", index=False)
+    ended = run("check", "--labels", store, "--gold", gold)
+    assert ended.exit_code == 0, ended.output
+    assert "g.csv: left out: gold of 3 tasks without a label" in ended.stderr
+    ended = run("check", "--labels", tmp_path / "labels.csv", "--gold", gold)
+    assert ended.exit_code == 2
+    assert "as 2 others have none; mend the task id, or leave such gold out by" in ended.stderr
+    assert "--ignore-unlabelled" in ended.stderr

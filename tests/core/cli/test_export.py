@@ -94,5 +94,5 @@ def test_a_wrong_proof_is_not_written_in_another_form(refused, problem, proven, 
         out = tmp_path / f"forged{ending}"
         assert "WRONG" in refused("export", problem, "--proof", proven, "--out", out)
         assert not out.exists()
-    assert "is of a proof" in refused("export", problem, "--out", tmp_path / "p.sol")
+    assert "writes a proof" in refused("export", problem, "--out", tmp_path / "p.sol")
     assert "leave it out" in refused("export", problem, "--proof", proven, "--format", "lp")

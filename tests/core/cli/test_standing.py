@@ -106,7 +106,7 @@ def test_states_and_what_is_to_come():
 
     collector, now = stands(total=1.0)
     assert (now().state, now().steps[0].kind) == ("asking", "ask")
-    assert now().believed == "How many are wrong cannot be told: nobody has labelled anything yet."
+    assert now().believed == "How many are wrong cannot be known: nobody has labelled anything yet."
     (asked,) = collector.next("ann", 1)
     collector.tell("ann", {asked.task: 0})
     assert (now().state, now().answered) == ("spent", 1)
@@ -117,7 +117,7 @@ def test_states_and_what_is_to_come():
     assert [step.kind for step in now().steps] == ["answers"]
     never = wb.standing(begun(hidden=0, skill=1.0))
     assert never.measured is None
-    assert never.believed_range is not None or "cannot be told" in never.believed
+    assert never.believed_range is not None or "cannot be known" in never.believed
 
 
 @pytest.mark.parametrize("policy", ["until-trusted", "fixed", "uncertain"])
@@ -171,3 +171,44 @@ def test_more_people_may_come(tmp_path):
     for wrong in (0, -1, 1.5, 10**12):
         with pytest.raises(wb.InputError):
             collector.expect(wrong)
+
+
+def test_all_labels_given_is_the_end_before_anybody_asks_once_more():
+    """The last labels are of no fit yet: `standing` looks, as `asks_more` does, whether it asks."""
+    collector = wb.Collector(TASKS[:9], ["ann", "bob"], classes=[0, 1], epsilon=0.001)
+    while len(collector.labels()) < 18:
+        for who in ("ann", "bob"):
+            for task, _, _ in collector.next(who):
+                collector.tell(who, {task: int(task[1:]) % 2})
+    assert collector.policy.is_behind()
+    before = wb.standing(collector)
+    assert not collector.asks_more()
+    assert (before.state, before.waiting) == ("exhausted", 0)
+    assert collector.next() == []
+    assert wb.standing(collector).state == before.state
+
+
+def test_what_was_bought_and_what_is_open_is_one_sum():
+    terms = {"policy": "fixed", "total": 100, "people": wb.People(costs={"ann": 2})}
+    collector = wb.Collector(TASKS[:5], ["ann"], classes=[0, 1], **terms)
+    collector.next("ann", 2)
+    assert wb.standing(collector).far()[0].startswith("0 labels bought (0 a task); with 2 open")
+    plain = wb.Collector(TASKS[:5], ["ann"], classes=[0, 1], policy="fixed", total=100)
+    plain.next("ann", 1)
+    assert wb.standing(plain).far()[0] == "0 labels bought (0 a task); 1 question is open."
+    labels = {question.task: 0 for question in collector.next("ann")}
+    collector.tell("ann", labels)
+    assert wb.standing(collector).far()[0] == "2 labels bought for 4 (0.4 a task)."
+    collector.next("ann", 1)
+    found = wb.standing(collector).far()[0]
+    assert found == "2 labels bought (0.4 a task); with 1 open question they cost 6."
+
+
+@pytest.mark.parametrize(("tasks", "many"), [(3, None), (4, 2), (30, 15), (200, 40)])
+def test_no_more_tasks_are_advised_to_be_hidden_than_there_can_be(tasks, many):
+    names = [f"t{i}" for i in range(tasks)]
+    collector = wb.Collector(names, ["ann"], classes=[0, 1], epsilon=0.1, total=1)
+    collector.tell("ann", {question.task: 0 for question in collector.next("ann", 1)})
+    says = [step.says for step in wb.standing(collector).steps if step.kind == "hide"]
+    words = f"hide {many} tasks of known class among the others next time"
+    assert says == ([] if many is None else [words])

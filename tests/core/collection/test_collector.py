@@ -146,18 +146,19 @@ def test_newcomers_take_places_and_nobody_unnamed_is_asked():
     ("changes", "word"),
     [
         ({"tasks": []}, "tasks is empty"),
-        ({"tasks": "t1"}, "tasks: give a list of names"),
+        ({"tasks": "t1"}, "t1: no such file"),
         ({"tasks": ["a", "a"]}, "tasks has task 'a' twice"),
         ({"tasks": [1.5]}, "give a text or a whole number"),
         ({"workers": []}, "workers is empty"),
-        ({"workers": "ann"}, "workers: give a list of names"),
+        ({"workers": "ann"}, "ann: no such file"),
+        ({"gold": "gold.csv"}, "gold.csv: no such file"),
         ({"classes": None}, "classes: name them"),
         ({"classes": ["a"]}, "name two or more"),
         ({"classes": {"a": 0.9, "b": 0.1}}, "as `class_share`"),
         ({"class_share": {"no": 0.9, "yes": 0.3}}, "sums to 1.2"),
         ({"class_share": {"maybe": 0.3}}, "names the class 'maybe'"),
         ({"gold": {"g": "maybe"}}, "which is not among classes"),
-        ({"gold": {"t0": "yes"}}, "is also a gold task"),
+        ({"gold": {"t0": "yes"}}, "out of the tasks or of the gold; if .* by `hidden` in place"),
         ({"total": None}, "`epsilon`, an error, or `total`, a budget"),
         ({"epsilon": 1.5}, "epsilon"),
         ({"costs": {"ann": -1}}, "cost of worker 'ann'"),
@@ -174,6 +175,24 @@ def test_bad_construction(changes, word):
     with pytest.raises(InputError, match=word) as refused:
         fresh(**changes)
     assert "\n" not in str(refused.value)
+
+
+def test_tables_may_be_files_and_their_names_are_those_that_are_here(tmp_path):
+    """In files all names are text: a number that reads alike is the same task, or class."""
+    paths = {name: tmp_path / f"{name}.csv" for name in ("tasks", "workers", "gold", "hidden")}
+    paths["tasks"].write_text("task\n1\n2\n3\n")
+    paths["workers"].write_text("worker\nann\nbob\n")
+    paths["gold"].write_text("task,gold\n8,1\n9,0\n")
+    paths["hidden"].write_text("task,gold\n1,0\n3,1\n")
+    known = {"gold": str(paths["gold"]), "hidden": paths["hidden"], "epsilon": 0.1}
+    numbers = Collector([1, 2, 3], ["ann"], classes=[0, 1], **known)
+    assert numbers.ledger.pool.gold.tolist() == [1, 0]
+    assert numbers.ledger.pool.hidden.tolist() == [0, -1, 1]
+    assert list(numbers.tasks) == [1, 2, 3]
+    texts = Collector(paths["tasks"], str(paths["workers"]), **known)
+    assert (list(texts.tasks), list(texts.workers)) == (["1", "2", "3"], ["ann", "bob"])
+    assert list(texts.gold) == ["8", "9"]
+    assert sorted(texts.classes) == ["0", "1"]
 
 
 def test_types_prices_availability_and_known_skill_reach_the_pool():
@@ -257,7 +276,7 @@ def test_a_live_collection_warns_of_workers_worse_than_chance(tmp_path):
     assert any("right and wrong may be interchanged" in note for note in notes)
     assert Collector.open(path).status()["notes"] == notes
     result = CliRunner().invoke(main, ["collect", "tell", str(path)])
-    assert "right and wrong may be interchanged" in result.stdout
+    assert "right and wrong may be interchanged" in " ".join(result.stdout.split())
     result = CliRunner().invoke(main, ["collect", "next", str(path)])
     assert "right and wrong may be interchanged" in result.stderr
 

@@ -240,7 +240,7 @@ def served_until_idle(path, truth, answer, hidden, delay):
         if (refit := Desk(collector).refit_begun) is not None:
             idle, due = 0, step + delay if due is None else due
             if wb.standing(collector).state not in ("asking", "waiting"):
-                assert not collector.policy.is_behind()
+                assert not collector.asks_more()
             if step >= due:
                 Desk(collector).adopt(refit)
                 due = None
@@ -272,7 +272,30 @@ def test_by_name_a_collection_ends_by_a_fit_to_all_labels_too():
             labels = {each.task: int(answer[int(each.task[1:]), place]) for each in asked}
             collector.tell(worker, labels)
             if collector.policy.is_over() and collector.policy.is_behind():
-                assert wb.standing(collector).state == "asking"
+                asking = wb.standing(collector).state in ("asking", "waiting")
+                assert asking == collector.asks_more()
     assert wb.standing(collector).state in ("exhausted", "reached")
     assert not collector.policy.is_behind()
     assert collector.next() == []
+
+
+def test_a_fit_chosen_anew_by_the_same_labels_is_taken_and_ends_the_fits(tmp_path, monkeypatch):
+    """It was begun, made and dropped again and again, whoever asked, as no label came meanwhile."""
+    collector = begun(tmp_path / "c.sqlite", "several")
+    desk, policy = Desk(collector), collector.policy
+    for turn in range(24):
+        step(collector, WORKERS[turn % 8])
+        if desk.refit_begun is not None:
+            desk.adopt(desk.refit_begun)
+    policy.refit()
+    policy.beliefs.chosen_at = 1  # on far fewer labels
+    none = np.zeros(len(TASKS), dtype=bool)
+    monkeypatch.setattr(UntilTrusted, "_wanted", lambda *_: none)
+    assert policy.is_due()
+    assert not policy.is_behind()
+    collector.next("w0", 1)
+    refit = desk.refit_begun
+    assert refit is not None
+    desk.adopt(refit)
+    assert not collector.policy.is_due()
+    assert policy.beliefs is refit.fitted().beliefs

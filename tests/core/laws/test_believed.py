@@ -1,7 +1,7 @@
 """What is believed without gold: a range, or nothing; what the screen may not say.
 
 NUMBERS: believed is from a model, without gold. It is shown as the range of errors that were made
-on recorded crowds where so much was believed, or as "cannot be told". At the front door and by the
+on recorded crowds where so much was believed, or as "cannot be known". At the front door and by the
 command.
 """
 
@@ -93,7 +93,7 @@ def test_nothing_is_believed_where_labels_do_not_speak_of_one_another(case):
     found = wb.aggregate(frame(labels()))
     first, second = found.verdict()[:2]
     assert "%" not in first + second
-    assert second.startswith("How many are wrong cannot be told: ")
+    assert second.startswith("How many are wrong cannot be known: ")
     assert why in second
     assert found.confidence.isna().all()
     known = found.to_dict()
@@ -108,7 +108,7 @@ def test_the_command_says_so_too(tmp_path, capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["aggregate", "--labels", str(path)])
     text = capsys.readouterr().out
-    assert "How many are wrong cannot be told: no task has two labels." in text
+    assert "How many are wrong cannot be known: no task has two labels." in text
     assert not re.search(r"0\.\d|1\.0", text)
     with pytest.raises(SystemExit, match="0"):
         main(["aggregate", "--labels", str(path), "--json"])

@@ -111,5 +111,5 @@ def test_pair_accuracies_by_listing_every_outcome(skill, classes):
 def test_among_many_classes_workers_below_a_half_are_worth_asking():
     vote = Vote(classes=5)
     assert vote.sizes(np.array([[0.45, 0.44, 0.43, 0.42, 0.41]]))[0] == 5
-    with pytest.raises(InputError, match="the weighted vote is of two classes"):
+    with pytest.raises(InputError, match="the weighted vote takes two classes"):
         Vote(True, classes=3)

@@ -274,7 +274,8 @@ def test_whom_the_majority_betters_is_not_to_be_hired():
     assert third.startswith("Their vote is wrong or missing on")
     assert last == (
         "Next: answer the tasks from all labels, with 'workbench aggregate', or give a larger "
-        "--budget than 1."
+        "--budget than 1; for tasks that all of those chosen label, choose with "
+        "--everybody-answers."
     )
 
 

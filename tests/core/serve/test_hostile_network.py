@@ -17,9 +17,10 @@ pytest.importorskip("uvicorn", reason="install the extra serve")
 
 from tests.core.serve.running import serving
 from tests.core.serve.test_routes import Client
+from workbench.base.errors import InputError
 from workbench.cli import main
 from workbench.collection.collector import Collector
-from workbench.serve import app, doorkeeper
+from workbench.serve import app, doorkeeper, run
 from workbench.serve.run import is_loopback
 
 TASKS = [f"t{i}" for i in range(40)]
@@ -191,6 +192,40 @@ def test_a_host_that_others_reach_without_tls_is_warned_of(host, here):
         words = ["collect", "serve", "none.sqlite", "--host", host, "--url", url]
         ended = CliRunner().invoke(main, words)
         assert ("put a server with TLS before" in ended.output) == warned
+
+
+class Probe:
+    """A socket of a machine that is in a network, or in none."""
+
+    own = "192.168.1.5"
+
+    def __init__(self, *_):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def connect(self, _):
+        if not self.own:
+            raise OSError("Network is unreachable")
+
+    def getsockname(self):
+        return self.own, 9
+
+
+def test_links_have_an_address_that_others_can_open(monkeypatch):
+    """Of a server that listens at all addresses: this machine's own, or it asks for one."""
+    monkeypatch.setattr(run.socket, "socket", Probe)
+    for host in ("0.0.0.0", "::"):
+        assert run.address(host, 8000) == "http://192.168.1.5:8000"
+    assert run.address("::1", 8000) == "http://[::1]:8000"
+    monkeypatch.setattr(Probe, "own", "")
+    for host in ("0.0.0.0", "::"):
+        with pytest.raises(InputError, match="give --url, how people's browsers reach it"):
+            run.address(host, 8000)
 
 
 def test_a_proxy_is_named_by_its_address(tmp_path):

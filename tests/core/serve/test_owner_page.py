@@ -81,7 +81,7 @@ def test_words_chart_and_json_are_one_from_the_first_label_to_the_last(tmp_path,
 
     def status():
         main(["collect", "status", str(path)], standalone_mode=False)
-        return capsys.readouterr().out
+        return " ".join(capsys.readouterr().out.split())  # lines are broken at the width
 
     truth, label = crowd()
     path, rng, bars, told = tmp_path / "c.sqlite", np.random.default_rng(2), [], 0

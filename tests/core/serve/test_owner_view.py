@@ -21,7 +21,7 @@ from workbench.serve.owner_views import OwnerViews
 
 TASKS = [f"t{i}" for i in range(40)]
 WORKERS = [f"w{j}" for j in range(8)]
-OF_THE_PAGE = {"points", "workers", "links"}
+OF_THE_PAGE = {"points", "workers", "links", "known", "paid", "title"}
 
 
 @pytest.fixture

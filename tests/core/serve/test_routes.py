@@ -9,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 pytest.importorskip("uvicorn", reason="install the extra serve")
 import httpx
 
 from tests.core.flat import in_objects
 from workbench.base.errors import InputError
+from workbench.cli import main
 from workbench.collection.collector import Collector
 from workbench.serve import limits
 from workbench.serve.app import PACES, application
@@ -371,7 +373,7 @@ def test_the_owner_halts_and_changes_the_budget(client):
     client.ask("/next", "ann", {"most": 1})
     for order, state in (("/pause", "paused"), ("/close", "closed"), ("/reopen", "")):
         assert client.ask(order, "owner", {}).json()["halted"] == state
-        assert client.ask("/mine", "bob").json()["state"] == (state or "open")
+        assert client.ask("/next", "bob", {}).json()["state"] == (state or "open")
         assert bool(client.ask("/next", "bob", {"most": 1}).json()["asks"]) == (not state)
         assert len(client.ask("/next", "ann", {"most": 1}).json()["asks"]) == 1
     assert client.ask("/change", "owner", {"total": 99.5}).status_code == 200
@@ -564,3 +566,111 @@ def test_every_answer_has_the_headers(client):
 def test_a_reply_is_strict_json(client):
     for path in ("/overview", "/status", "/answers", "/events"):
         json.loads(client.ask(path, "owner").text, parse_constant=pytest.fail)
+
+
+# What a new user saw
+
+
+def answer(client, who, many=100):
+    """Answer one question after another; the reply that had none."""
+    for _ in range(many):
+        reply = client.ask("/next", who, {"most": 3, "ahead": True}).json()
+        if not reply["asks"]:
+            return reply
+        rows = [{"task": reply["asks"][0]["task"], "label": "no"}]
+        assert client.ask("/tell", who, {"labels": rows}).status_code == 200
+    return None
+
+
+def test_every_worker_is_asked_about_all_gold_and_the_owner_is_told_so(begin):
+    gold = {f"g{i}": "no" for i in range(8)}
+    client = begin(gold=gold, policy="until-trusted", epsilon=0.01, total=None)
+    for who in ("ann", "bob", "ann", "bob", "bob"):  # by turns, one question at a time
+        answer(client, who, 4)
+    counts = labelled(client).query("task.str.startswith('g')").groupby("worker")["task"].nunique()
+    assert counts.to_dict() == {"ann": 8, "bob": 8}
+    assert client.ask("/overview", "owner").json()["known"] == (
+        "Every worker is first asked about 8 gold tasks."
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "known"),
+    [
+        ({}, ""),
+        (
+            {"workers": 7, "gold": {"g1": "no"}, "policy": "until-trusted", "epsilon": 0.1},
+            "The first 6 workers who come are first asked about 1 gold task each. Whoever comes "
+            "later is judged by the labels of all.",
+        ),
+        (
+            {"hidden": {"t1": "no", "t2": "no"}, "policy": "until-trusted", "epsilon": 0.1},
+            "Everybody is asked about the 2 hidden tasks as about all others.",
+        ),
+    ],
+)
+def test_the_owner_is_told_who_is_asked_about_known_tasks(more, known, begin):
+    assert begin(**more).ask("/overview", "owner").json()["known"] == known
+
+
+def test_a_page_that_is_loaded_again_knows_her_last_answers(begin):
+    client = begin(tasks=[f"t{i}" for i in range(14)], total=None, epsilon=0.1)
+    assert client.ask("/mine", "ann").json()["past"] == []
+    answer(client, "ann", 12)
+    answer(client, "bob", 1)
+    past = client.ask("/mine", "ann").json()["past"]
+    mine = labelled(client).query("worker == 'ann'")["task"].tolist()
+    assert [ask["task"] for ask in past] == mine[-10:]
+    assert {ask["before"] for ask in past} == {"no"}
+    assert past[0].keys() == {"task", "worker", "pays", "shown", "before"}
+    row = {"task": mine[-10], "label": SCRIPT}
+    assert client.ask("/tell", "ann", {"labels": [row], "again": True}).status_code == 200
+    past = client.ask("/mine", "ann").json()["past"]
+    assert [past[-1][key] for key in ("task", "before")] == [mine[-10], SCRIPT]
+    assert len({ask["task"] for ask in past}) == len(past) == 10
+
+
+def test_nobody_hears_of_money_where_no_prices_were_given(begin):
+    client = begin()
+    assert client.ask("/mine", "ann").json()["paid"] is False
+    assert client.ask("/overview", "owner").json()["paid"] is False
+
+
+def test_prices_are_told(begin):
+    client = begin(costs={"ann": 0.5})
+    assert client.ask("/next", "ann", {}).json()["paid"] is True
+    assert client.ask("/overview", "owner").json()["paid"] is True
+
+
+def test_who_has_had_all_is_finished_and_others_are_not(begin):
+    client = begin(total=None, epsilon=0.1, policy="fixed", workers=["ann", "bob", "cid"])
+    assert answer(client, "ann")["state"] == "done"
+    assert len(labelled(client)) == len(TASKS)
+    assert client.ask("/next", "bob", {}).json()["state"] == "open"
+
+
+@pytest.mark.parametrize("policy", ["until-trusted", "fixed"])
+def test_at_the_end_all_are_finished(policy, begin):
+    client = begin(total=None, epsilon=0.1, policy=policy)
+    for who in ("ann", "bob", "ann", "bob"):
+        last = answer(client, who)
+    assert last["state"] == "done"
+
+
+def test_while_others_have_open_questions_nobody_is_told_that_she_is_finished(begin):
+    client = begin(total=float(len(TASKS)), policy="fixed", workers=["ann", "bob"])
+    client.ask("/next", "ann", {})
+    assert client.ask("/next", "bob", {}).json()["state"] == "open"
+
+
+def test_tables_are_those_of_the_commands(client):
+    answer(client, "ann", 2)
+    ran = CliRunner().invoke(main, ["collect", "answers", str(client.path)])
+    assert client.ask("/answers.csv", "owner").text == ran.stdout
+    assert "\r" not in client.ask("/labels.csv", "owner").text
+
+
+def test_pages_have_an_icon_and_the_owners_a_title(client):
+    icon = client.http.get("/static/icon.svg")
+    assert (icon.status_code, icon.headers["content-type"]) == (200, "image/svg+xml")
+    assert client.ask("/overview", "owner").json()["title"] == "Collection c"

@@ -125,7 +125,7 @@ def test_no_answer_is_lost_where_the_server_is_killed_and_the_tab_closed(browser
         page.open(f"{server.url}/work#{tokens['ann']}")
         page.wait(lambda: len(labels(path)) == many)
         page.wait(lambda: page.run("return localStorage.length") == 0)
-        assert page.text("progress").startswith(f"You have given {many} answers ")
+        assert page.text("progress") == f"You have answered {many}."
     assert many == 21
     assert not labels(path).duplicated(["task", "worker"]).any()
 
@@ -166,6 +166,48 @@ def test_answers_are_changed_remarked_and_given_by_keys_alone(browsers, tmp_path
         ).text
         assert ",su1" in remarks
         assert ",True," in remarks
+
+
+def test_after_a_reload_she_can_still_go_back(browsers, tmp_path):
+    path, words = begun(tmp_path)
+    with serving(path, *words) as server:
+        page = browsers(width=390, height=800)
+        page.open(server.links["ann"])
+        first = question(page)
+        assert "u to go back" not in page.text("keys")
+        page.press("1")
+        second = question(page)
+        page.wait(lambda: len(labels(path)) == 1)
+        page.reload()
+        assert question(page) == second
+        assert "u to go back" in page.text("keys")
+        page.press("u")
+        assert question(page) == first
+        page.press("2")
+        page.wait(lambda: labels(path)["label"].tolist() == ["yes"])
+
+
+def test_the_owners_tables_are_read_without_scrolling_sideways(browsers, tmp_path):
+    path, words = begun(tmp_path, people=wb.People(newcomers=2, costs={"ann": 0.25}))
+    with serving(path, *words) as server:
+        page = browsers(width=390, height=800)
+        page.open(server.links["ann"])
+        for many in (1, 2):
+            question(page)
+            page.press("1")
+            page.wait(lambda many=many: len(labels(path)) == many)
+        page.wait(lambda: page.text("progress") == "You have answered 2 and earned 0.5.")
+        page.open(server.links["owner"])
+        page.wait(lambda: "ann" in page.text("workers") and "told" in page.text("events"))
+        cut = """
+            const wide = document.documentElement.clientWidth;
+            return [...document.querySelectorAll('.scroll td, .scroll th, .scroll button')]
+                .filter(cell => cell.getBoundingClientRect().right > wide).length;
+        """
+        assert page.run(cut) == 0
+        earned = "document.querySelectorAll('#workers tbody td')[5]"
+        name = f"return getComputedStyle({earned}, '::before').content"
+        assert page.run(name) == '"Earned: "'
 
 
 def test_twenty_classes_have_a_key_each_of_two_strokes(browsers, tmp_path):

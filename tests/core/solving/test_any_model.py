@@ -331,3 +331,10 @@ def test_a_solver_of_its_own_process_is_left_to_end(monkeypatch):
         threading.Event().wait(0.01)
     assert pressed == [signal.SIGINT]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_seconds_are_the_solvers_own_without_what_is_imported_for_it(monkeypatch):
+    """The first solve of a process imports for seconds, which no later one does."""
+    ran = highs.HighsRun(Termination.OPTIMAL, np.array([1.0, 0.0]), None, 4.0, 123.0)
+    monkeypatch.setattr(any_model, "run_arrays_of_model", lambda *_: ran)
+    assert solve_model(two(least=lambda m: m.x + m.y >= 1)).seconds == 123.0

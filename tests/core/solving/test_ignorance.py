@@ -162,7 +162,7 @@ def test_a_spread_of_skills():
     [
         ({0.8: 0.5}, "sum to 0.5"),
         ({1.2: 1.0}, "skills from 0 to 1"),
-        ({0.5: 1.0}, "nobody tells anything"),
+        ({0.5: 1.0}, "every worker guesses"),
         ({}, "0 kinds"),
     ],
 )

@@ -86,5 +86,5 @@ def test_a_start_is_a_plan_and_is_kept_where_nothing_better_is_found(monkeypatch
 def test_a_start_that_is_no_plan_is_refused(start, message):
     with pytest.raises(InputError, match=message):
         wb.solve(PROBLEM, start=start)
-    with pytest.raises(InputError, match="start: is of the integer program"):
+    with pytest.raises(InputError, match="start: belongs to the integer program"):
         wb.solve(PROBLEM, "relaxation", start=[[1] * 3] * 2)

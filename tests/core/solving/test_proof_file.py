@@ -188,7 +188,7 @@ def test_the_command_and_bare_python_agree(tmp_path):
 
 def test_what_has_no_proof_is_refused(tmp_path):
     problem = wb.AssignmentProblem([[0.6, 0.6]], capacity=1, requirement=1.0)
-    with pytest.raises(InputError, match="names its problem's file"):
+    with pytest.raises(InputError, match="names the file of its problem"):
         wb.solve(problem, proof=tmp_path / "p.json")
     file = tmp_path / "problem.json"
     file.write_text(json.dumps(drawn(1, 5)))

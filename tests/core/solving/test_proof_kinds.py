@@ -297,7 +297,7 @@ def test_what_a_file_may_not_say(tmp_path):
         with pytest.raises(InputError, match=words):
             solved(other, tmp_path)
     solved(raw, tmp_path)
-    with pytest.raises(InputError, match="of an exact error give ip"):
+    with pytest.raises(InputError, match="for an exact error give ip"):
         wb.solve(tmp_path / "problem.json", "relaxation")
     raw = {
         "confusion": {"a": [[[0.9, 0.1], [0.2, 0.8]]]},

@@ -1,7 +1,7 @@
 """Files of labels in any form that platforms, toolkits and papers give them.
 
-A form is one file here and one line of `FORMATS`: how a file of it is told, read and, where the
-workbench writes it, written. `read_export` reads any of them. Fields of the platforms:
+A form is one file here and one line of `FORMATS`: how a file of it is recognised, read and, where
+the workbench writes it, written. `read_export` reads any of them. Fields of the platforms:
 docs/formats.md.
 """
 
@@ -131,7 +131,7 @@ def read_export(source: object, options: ReadOptions | None = None) -> CodedLabe
         The path of a file, or of a folder whose files are read as one; a frame; or what a JSON
         file would hold.
     options
-        How; by default the form is told by what is there.
+        How; by default the form is recognised by what is there.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def _uncollected() -> Iterator[None]:
 
 def _read_file(content: Content, options: ReadOptions) -> CodedLabels:
     content, options = _asked(content, options)
-    name, why = _told(content, options)
+    name, why = _form(content, options)
     _check_taken(content, name, options)
     export = FORMATS[name].call.read(content, options)
     notes = (*_said(export, name, why), *export.notes)
@@ -272,12 +272,12 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _told(content: Content, options: ReadOptions) -> tuple[str, str]:
-    """Tell the form, and why."""
+def _form(content: Content, options: ReadOptions) -> tuple[str, str]:
+    """Recognise the form, and say why."""
     if options.format != "auto":
         return FORMATS[options.format].name, "as asked for"
     if isinstance(content.memory, pd.DataFrame):
-        return _told_of_frame(content)
+        return _form_of_frame(content)
     reasons = _forms(content)
     if not reasons:
         raise InputError(_unknown(content))
@@ -288,8 +288,8 @@ def _told(content: Content, options: ReadOptions) -> tuple[str, str]:
     return next(iter(reasons.items()))
 
 
-def _told_of_frame(content: Content) -> tuple[str, str]:
-    """Tell a frame of labels by its columns; another as a file is told."""
+def _form_of_frame(content: Content) -> tuple[str, str]:
+    """Recognise a frame of labels by its columns; another as a file is recognised."""
     if lacking(content):
         reasons = _forms(content)
         if len(reasons) == 1:

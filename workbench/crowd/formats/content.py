@@ -17,7 +17,7 @@ from workbench.crowd import reading
 from workbench.crowd.reading import Mark, TextTable, path_name, show
 
 LOOKED_AT = 200
-"""Lines of a file by which its form is told."""
+"""Lines of a file by which its form is recognised."""
 
 
 class Content:

@@ -49,7 +49,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Format:
-    """How files of one form are told, read and written.
+    """How files of one form are recognised, read and written.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Format:
     carries
         What is written beside task, worker and label: "gold", "time", "cost", "status", "model".
     generic
-        Whether it is told by columns alone, after all platforms.
+        Whether it is recognised by columns alone, after all platforms.
     takes
         The fields whose column can be named, and "question", where one can be chosen; None for
         all. What is not taken is refused, and not passed over.

@@ -60,7 +60,7 @@ def _is_table(content: Content) -> bool:
     return all(find_column(content.name, header, field) is not None for field in fields)
 
 
-def _told(content: Content) -> tuple[str, str] | None:
+def _order(content: Content) -> tuple[str, str] | None:
     """Tell whether the outer keys are tasks or workers, and by what."""
     document = content.document
     outer, inner = set(document), {key for labels in document.values() for key in labels}
@@ -83,7 +83,7 @@ def _detect(kind: Outer) -> Callable[[Content], str | None]:
     def detect(content: Content) -> str | None:
         if not is_nested(content):
             return None
-        order = _told(content)
+        order = _order(content)
         if order is None:
             return "a mapping of mappings"  # of either kind: both say so, and the user chooses
         if order[0] != kind:

@@ -91,7 +91,7 @@ def _no_answers(classes: Sequence[str]) -> list[str]:
 
 
 def _is_far(number: float | None, others: Sequence[float]) -> bool:
-    """Whether a number is below nought, or a gap above all others."""
+    """Whether a number is below 0, or far above all others."""
     return number is not None and (number < 0 or number > 2 * max(others) + 2)
 
 

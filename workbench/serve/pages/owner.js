@@ -48,6 +48,8 @@ function fresh(name, data, draw) {
 }
 
 function stands(all) {
+  at("title").textContent = document.title = all.title;
+  at("known").textContent = all.known;
   fresh("lead", all.lead, (lead) =>
     at("lead").replaceChildren(...lead.map((sentence) => element("p", sentence)))
   );
@@ -151,11 +153,12 @@ function people(all) {
   fresh("workers", [all.workers, all.links, sorted], () => {
     const [by, way] = sorted;
     const key = COLUMNS[by][1];
+    const columns = COLUMNS.filter(([name]) => all.paid || name !== "Earned");
     const rows = rowsOf(all).sort((one, other) => {
       const [a, b] = [key(one), key(other)];
       return way * (typeof a === "string" ? a.localeCompare(b) : a - b) || other.labels - one.labels;
     });
-    table("workers", [...COLUMNS.map(heading), "", ""], rows.map(worker));
+    table("workers", [...columns.map(heading), "", ""], rows.map((row) => worker(row, all.paid)));
   });
 }
 
@@ -167,7 +170,8 @@ function rowsOf(all) {
   return [...all.workers, ...others.map((name) => ({ worker: name, ...none }))];
 }
 
-function heading([name], place) {
+function heading(column) {
+  const [name, place] = [column[0], COLUMNS.indexOf(column)];
   const press = element("button", name, { type: "button", class: "sort" });
   press.addEventListener("click", () => {
     sorted = [place, sorted[0] === place ? -sorted[1] : place ? -1 : 1];
@@ -177,14 +181,14 @@ function heading([name], place) {
   return element("th", [press], { scope: "col", "aria-sort": way });
 }
 
-function worker(row) {
+function worker(row, paid) {
   const cells = [
     row.worker,
     row.labels,
     row.known ? `${row.right} of ${row.known}` : "–",
     row.waiting,
     share(row.agrees),
-    money(row.earned),
+    ...(paid ? [money(row.earned)] : []),
   ].map((value) => element("td", String(value)));
   cells.push(element("td", row.odd, row.odd ? { class: "long" } : {}));
   const again = small("New link", `New link for ${row.worker}`, () => {
@@ -245,6 +249,10 @@ function table(id, head, rows) {
   const cells = head.map((name) =>
     typeof name === "string" ? element(name ? "th" : "td", name, name ? { scope: "col" } : {}) : name
   );
+  const names = cells.map((cell) => cell.textContent);
+  for (const row of rows)
+    for (const [place, cell] of [...row.children].entries())
+      if (names[place]) cell.dataset.name = names[place]; // where there is no room for columns
   at(id).replaceChildren(element("thead", [element("tr", cells)]), element("tbody", rows));
 }
 

@@ -35,7 +35,7 @@ export class Unsent {
     return this.messages.map((message) => message.row.task);
   }
 
-  /** Take a row to be told; `again` where one was told before, in whose place it is. */
+  /** Take a row to be sent; `again` where one was sent before, in whose place it is. */
   add(row, again) {
     const message = { row, again, id: identity(), at: Date.now() };
     this.messages.push(message);
@@ -54,8 +54,8 @@ export class Unsent {
       const message = this.messages[0];
       const { row, again, id } = message;
       try {
-        const told = { labels: [row], again, request_id: id };
-        const reply = await send("/tell", told);
+        const labels = { labels: [row], again, request_id: id };
+        const reply = await send("/tell", labels);
         this.done(message);
         [pause, this.failing] = [PAUSE, ""];
         await this.heard(reply, row);

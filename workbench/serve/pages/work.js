@@ -13,13 +13,14 @@ let classes = [];
 let width = 1; // strokes of a class's key
 let typed = "";
 let queue = []; // open questions; the first is shown
-let past = []; // what she answered last on this page
+let past = []; // what she answered last
 let shown = null;
 let since = 0;
 let filling = null; // a request for questions under way
 let timer = 0;
 let idle = 0; // looks in vain, one after another: the page looks less and less often
 let unsure = false; // whether the owner wants to know
+let paid = false; // whether answers have prices
 const answered = new Set();
 
 const key = (task) => JSON.stringify(task);
@@ -32,6 +33,7 @@ async function start() {
     classes = mine.classes;
     width = String(classes.length).length;
     unsure = mine.unsure;
+    past = mine.past.slice(-BACK); // from before the page was loaded again
     describe(mine);
     tell(mine);
     for (const task of unsent.tasks()) answered.add(key(task));
@@ -51,10 +53,17 @@ function describe({ page, labels }) {
   at("instructions").replaceChildren(...grown(page.instructions));
   at("about").hidden = !page.instructions.length;
   at("about").open = !labels; // who has answered before has read them
-  const numbers = width === 1 ? "the number of an answer" : "both digits of an answer's number";
-  const more = unsure ? ", x where you are unsure" : "";
-  at("keys").textContent = `Keys: ${numbers}, s to skip${more}, u to go back.`;
 }
+
+/** Name the keys that do something now. */
+function nameKeys() {
+  const numbers = width === 1 ? "the number of an answer" : "both digits of an answer's number";
+  const keys = shown ? [numbers, "s to skip"] : [];
+  if (shown && unsure) keys.push("x where you are unsure");
+  if (past.length) keys.push("u to go back");
+  at("keys").textContent = keys.length ? `Keys: ${keys.join(", ")}.` : "";
+}
+
 
 /** Fetch questions until so many are open; one request at a time. */
 function fill() {
@@ -87,7 +96,7 @@ function rest(reply) {
     open: "There is no question for you at the moment. This page looks again by itself.",
     paused: "The collection is paused. This page looks again by itself.",
     closed: "The collection is closed. Thank you for your answers.",
-    done: "Every task is done. Thank you for your answers.",
+    done: "You are finished: there are no more questions for you. Thank you for your answers.",
   };
   clear();
   if (unsent.many) return;
@@ -103,6 +112,7 @@ function clear() {
   at("others").replaceChildren(...(past.length ? [other("Back", "u", back)] : []));
   at("remark").hidden = true;
   at("pay").textContent = "";
+  nameKeys();
 }
 
 /** Show the first question. */
@@ -128,7 +138,8 @@ function show() {
   if (past.length) instead.push(other("Back", "u", back));
   at("others").replaceChildren(...instead);
   [at("remark").hidden, at("remark").open, at("comment").value] = [false, false, ""];
-  const pays = ask.pays ? `This answer pays ${money(ask.pays)}.` : "";
+  nameKeys();
+  const pays = paid && ask.pays ? `This answer pays ${money(ask.pays)}.` : "";
   const again = "You have answered this question before: a new answer replaces that one.";
   at("pay").textContent = ask.before === undefined ? pays : again;
   trouble("");
@@ -225,11 +236,9 @@ function trouble(line) {
 
 /** Say how far she is. */
 function tell(reply) {
-  at("progress").textContent =
-    `You have given ${reply.labels} ${reply.labels === 1 ? "answer" : "answers"} ` +
-    `and earned ${money(reply.earned)}; ` +
-    `${reply.closed} of ${reply.tasks} tasks are done.`;
-  at("bar").value = reply.tasks ? reply.closed / reply.tasks : 0;
+  const earned = reply.paid ? ` and earned ${money(reply.earned)}` : "";
+  at("progress").textContent = `You have answered ${reply.labels}${earned}.`;
+  paid = reply.paid;
 }
 
 /** Take a stroke of a class's key: of more than nine classes each has two. */

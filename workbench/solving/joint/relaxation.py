@@ -72,7 +72,7 @@ def relax(
     types, m = problem.shape
     kinds, workers = np.nonzero(problem.usable)
     asking = np.flatnonzero(problem.asking)
-    # Equal cover for all pairs of classes, as for workers of one coin.
+    # Equal cover for all pairs of classes, as for workers of one skill.
     even = np.log(problem.idle.sum(axis=1)[asking] / problem.epsilon[asking])
     at: list[int] = asking.tolist()
     points = [np.full(len(problem.weights), cover) for cover in even]

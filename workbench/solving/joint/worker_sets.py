@@ -2,7 +2,7 @@
 
 The price of a set is the sum of its workers'; its promise Σ_kl w_kl Π_j e^{−g_j(k, l)}. A set grows
 by whoever lowers the logarithm of the promised error most for her price. Then whoever is not
-needed leaves, the dearest first, and one worker takes the place of one or two others as long as
+needed leaves, the costliest first, and one worker takes the place of one or two others as long as
 that is cheaper. The set found is feasible and minimal; that it is the cheapest is not proven. Where
 a task has a least number of labels the cheapest fill up; where it has a most, and those worth their
 price are more, whoever tells most is taken, whatever the price.
@@ -78,7 +78,7 @@ class WorkerSets:
         return left
 
     def _needed(self, chosen: BoolArray, price: FloatArray) -> BoolArray:
-        """Without those who are not needed, the dearest first."""
+        """Without those who are not needed, the costliest first."""
         chosen, left = chosen.copy(), self._left(chosen)
         inside = np.flatnonzero(chosen)
         for j in inside[np.argsort(-price[inside], kind="stable")]:

@@ -12,8 +12,8 @@ covers that miss their requirement by the share that counts as met.
 
 Its states are the undominated pairs of cover and price (Nemhauser, Ullmann 1969, "Discrete dynamic
 programming and capital allocation"), less those that the linear relaxation of the rest shows to
-be dear. They are so few that a requirement can be counted in 2⁴⁰ steps, which makes the bound as
-good as exact.
+be expensive. They are so few that a requirement can be counted in 2⁴⁰ steps, which makes the bound
+as good as exact.
 
 Any set of pairs of classes has a whole number N of labels: b at most, or b + 1 at least (`Split`).
 These sides are relaxed like the capacities, with prices μ ≥ 0, right or wrong: a label of these
@@ -75,10 +75,12 @@ def pattern_bound(
         A task class without any pattern counts as costing nothing, which is true and says little.
     """
     mu = np.maximum(np.asarray(side_prices, dtype=float), 0.0)
-    unit = _unit(problem, float(np.max(worker_prices, initial=0.0) + mu.sum()))
+    dearest = sum(price * side.most for price, side in zip(mu.tolist(), sides, strict=True))
+    unit = _unit(problem, float(np.max(worker_prices, initial=0.0)) + dearest)
     # Any u will do: rounded, it is one.
     charged = np.rint(np.maximum(worker_prices, 0.0) * float(unit)).astype(np.int64)
     more = list(zip(np.rint(mu * float(unit)).astype(np.int64).tolist(), sides, strict=True))
+    more = [(price, side) for price, side in more if price]
     total = -sum(price * side.limit for price, side in more)
     total -= sum(
         workers * capacity * price
@@ -132,8 +134,8 @@ def _least(weight: IntArray, price: IntArray, upper: int, states: int) -> int:
 
     Lots whose price is farthest from the rate that breaks the greedy order come first: what a
     state has spent beyond that rate, and what the lots to come can win back at most, show most
-    states to be dear. Where more than so many `states` are left, the sets of the lots to come are
-    listed and joined with them; where those are too many as well, what is to come is counted.
+    states to be expensive. Where more than so many `states` are left, the sets of the lots to come
+    are listed and joined with them; where those are too many as well, what is to come is counted.
     """
     order = np.argsort(price / weight, kind="stable")
     reached = np.cumsum(weight[order])
@@ -150,10 +152,10 @@ def _least(weight: IntArray, price: IntArray, upper: int, states: int) -> int:
     weight, price = weight[order], price[order]
     lots = zip(weight.tolist(), price.tolist(), to_come.tolist(), strict=True)
     for done, (lot, charge, gain) in enumerate(lots, start=1):
-        more, dearer = weights + lot, prices + charge
+        more, paid = weights + lot, prices + charge
         meets = more >= STEPS
-        upper = min(upper, int(dearer[meets].min(initial=upper)))
-        weights, prices = np.append(weights, more[~meets]), np.append(prices, dearer[~meets])
+        upper = min(upper, int(paid[meets].min(initial=upper)))
+        weights, prices = np.append(weights, more[~meets]), np.append(prices, paid[~meets])
         spent = prices + rate * (STEPS - weights) + gain
         cheap = spent < upper * (1 + 1e-9) + margin
         weights, prices = _undominated(weights[cheap], prices[cheap])
@@ -174,21 +176,21 @@ def _completed(
 
     None where more than so many sets of the lots are undominated.
     """
-    more, dearer = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    more, paid = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     for lot, charge in zip(lots.tolist(), charges.tolist(), strict=True):
-        more, dearer = np.append(more, more + lot), np.append(dearer, dearer + charge)
-        more, dearer = _undominated(more, dearer)
+        more, paid = np.append(more, more + lot), np.append(paid, paid + charge)
+        more, paid = _undominated(more, paid)
         if len(more) > most:
             return None
     at = np.searchsorted(more, STEPS - weights)
     meets = at < len(more)
-    return int((prices[meets] + dearer[at[meets]]).min(initial=NEVER))
+    return int((prices[meets] + paid[at[meets]]).min(initial=NEVER))
 
 
 def _counted(
     weights: IntArray, prices: IntArray, lots: IntArray, charges: IntArray, steps: int
 ) -> int:
-    """The least price of states and some more lots, weights rounded up: no pattern gets dearer."""
+    """The least price of states and some more lots, weights rounded up: no pattern costs more."""
     step = -(-STEPS // steps)
     top = -(-STEPS // step)
     least = np.full(top + 1, NEVER)
@@ -210,9 +212,9 @@ def _undominated(weights: IntArray, prices: IntArray) -> tuple[IntArray, IntArra
     return weights[heavier], prices[heavier]
 
 
-def _unit(problem: TypedProblem, dearest: float) -> Fraction:
+def _unit(problem: TypedProblem, extra: float) -> Fraction:
     """A power of two so large that prices lose nothing, and so small that sums fit 61 bits."""
-    highest = float(problem.prices.max()) + dearest
+    highest = float(problem.prices.max()) + extra
     everybody = float(problem.workers.sum())
     bits = 59 - math.ceil(math.log2(max(highest, 1e-60)) + math.log2(max(everybody, 1.0)))
     return Fraction(2) ** bits

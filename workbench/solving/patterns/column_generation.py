@@ -223,7 +223,8 @@ def generate(
     rounds
         Most rounds in all.
     sides, side_prices
-        Of splits of label counts, that plans are to be on; μ to start from, of the first of them.
+        That plans are to be on, of splits of label counts, and other rows; μ to start from, of the
+        first of them.
     decide
         A cost: stop once it is known whether the master's optimum lies above it.
 
@@ -251,8 +252,8 @@ def generate(
         for t in kinds.tolist():
             search.check()
             charge = problem.prices[t] + asked[:size]
-            for mu, side in zip(asked[size:].tolist(), sides, strict=True):
-                charge += mu * side.sign * side.pairs[t]
+            for at in np.flatnonzero(asked[size:]).tolist():
+                charge += asked[size + at] * sides[at].sign * sides[at].pairs[t]
             # Whoever costs less than nothing is taken, but where labels have limits.
             paid = np.minimum(charge, 0.0) * (not problem.limited)
             charge = charge - paid

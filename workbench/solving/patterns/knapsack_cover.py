@@ -100,9 +100,9 @@ def improved_patterns(
 ) -> list[IntArray]:
     """Patterns cheaper than `pattern`, the cheapest of all first, without any steps.
 
-    The states are undominated pairs of cover and price, as in `bound`; lots that tell most come
-    first, and what those to come can win back at most shows most states to be dear. Where more
-    than `MOST_STATES` are left the search ends with what it has.
+    The states are undominated pairs of cover and price, as in `bound`; the most informative lots
+    come first, and what those to come can win back at most shows most states to be expensive. Where
+    more than `MOST_STATES` are left the search ends with what it has.
 
     Parameters
     ----------
@@ -125,17 +125,17 @@ def improved_patterns(
     trail: list[tuple[int, IntArray]] = []
     ends: list[tuple[float, int, int, IntArray]] = []
     for done, (lot, gain) in enumerate(zip(free.tolist(), to_come.tolist(), strict=True)):
-        more, dearer = covers + q[lot], prices + c[lot]
-        meets = np.flatnonzero((more >= left) & (dearer < least))
-        meets = meets[np.argsort(dearer[meets], kind="stable")[:wanted]]
-        ends += [(float(dearer[i]), done, i, free[done : done + 1]) for i in meets.tolist()]
+        more, paid = covers + q[lot], prices + c[lot]
+        meets = np.flatnonzero((more >= left) & (paid < least))
+        meets = meets[np.argsort(paid[meets], kind="stable")[:wanted]]
+        ends += [(float(paid[i]), done, i, free[done : done + 1]) for i in meets.tolist()]
         if len(meets):
-            least = float(dearer[meets[0]])
-        more, dearer = np.append(covers, more), np.append(prices, dearer)
-        cheap = np.flatnonzero((more < left) & (dearer + rate * (left - more) + gain < least))
-        kept = cheap[_undominated(more[cheap], dearer[cheap])]
+            least = float(paid[meets[0]])
+        more, paid = np.append(covers, more), np.append(prices, paid)
+        cheap = np.flatnonzero((more < left) & (paid + rate * (left - more) + gain < least))
+        kept = cheap[_undominated(more[cheap], paid[cheap])]
         trail.append((len(covers), kept))
-        covers, prices = more[kept], dearer[kept]
+        covers, prices = more[kept], paid[kept]
         if len(kept) > MANY and len(free) - done - 1 <= FEW:
             last = free[done + 1 :]
             for state, lots in _completed(covers, prices, left, q, c, last, wanted):
@@ -197,15 +197,15 @@ def _completed(
     wanted: int,
 ) -> list[tuple[int, IntArray]]:
     """States that get cheapest to the requirement with some of the last lots, and those."""
-    more, dearer, sets = np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64)
+    more, paid, sets = np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64)
     for bit, lot in enumerate(lots.tolist()):
-        more, dearer = np.append(more, more + q[lot]), np.append(dearer, dearer + c[lot])
+        more, paid = np.append(more, more + q[lot]), np.append(paid, paid + c[lot])
         sets = np.append(sets, sets + 2**bit)
-        kept = _undominated(more, dearer)
-        more, dearer, sets = more[kept], dearer[kept], sets[kept]
+        kept = _undominated(more, paid)
+        more, paid, sets = more[kept], paid[kept], sets[kept]
     at = np.searchsorted(more, left - covers)
     meets = np.flatnonzero(at < len(more))
-    total = prices[meets] + dearer[at[meets]]
+    total = prices[meets] + paid[at[meets]]
     completions = []
     for i in np.argsort(total, kind="stable")[:wanted].tolist():
         chosen = sets[at[meets[i]]] >> np.arange(len(lots)) & 1 == 1

@@ -6,7 +6,7 @@ every rate v ≥ 0 and every charge λ of a label, whatever is added to a state 
     price + v (C − cover) + Σ min(0, p + λ n − v q) − λ L
 
 at least, over the lots to come, with L the most labels less those it has where λ > 0, else the
-least less those. That shows most states to be dear. Sources: as of `bound`; the charge is the
+least less those. That shows most states to be expensive. Sources: as of `bound`; the charge is the
 multiplier of the limits.
 """
 
@@ -48,8 +48,8 @@ class LimitedTask:
 
     def multipliers(self) -> tuple[float, float]:
         """The rate v and the charge λ that prove most, nearly."""
-        dear = float(np.abs(self.price / self.labels).max(initial=0.0)) + 1e-12
-        low, high = -2 * dear, 2 * dear
+        steep = float(np.abs(self.price / self.labels).max(initial=0.0)) + 1e-12
+        low, high = -2 * steep, 2 * steep
         for _ in range(CHARGES):
             first, second = low + (high - low) / 3, high - (high - low) / 3
             if self._proven(first)[0] < self._proven(second)[0]:

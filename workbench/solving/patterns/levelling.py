@@ -34,7 +34,7 @@ dealt: two tasks of the group then differ in some eight labels and more."""
 AROUND = 3
 """How far counts may be from the master's."""
 WORTH = 1.05
-"""Workers dearer for their quality than the dearest in the master by this factor are left out."""
+"""Workers who cost more for their quality than any in the master by this factor are left out."""
 COLUMNS = 2000
 """Patterns of the other groups, at most."""
 SECONDS, NODES = 30.0, 500
@@ -210,8 +210,8 @@ def _worth(problem: TypedProblem, at: Generated) -> BoolArray:
     for p in np.flatnonzero(at.mix.counts > 1e-6).tolist():
         used[at.patterns[p].task_class] += at.patterns[p].copies
     rate = (problem.prices + at.worker_prices) / np.maximum(problem.quality, 1e-9)
-    dearest = np.where(used > 0, rate, 0.0).max(axis=1, keepdims=True)
-    worth: BoolArray = rate <= WORTH * dearest
+    highest = np.where(used > 0, rate, 0.0).max(axis=1, keepdims=True)
+    worth: BoolArray = rate <= WORTH * highest
     return worth
 
 

@@ -261,11 +261,11 @@ class _Tree:
         """A leaf where prices prove enough; else the labels of the master's optimum, by pair."""
         program = self.program
         n, m = program.prices.shape
-        dear = 2.0 * float(program.prices.sum()) + 10.0 * self.margin + 1.0
+        penalty = 2.0 * float(program.prices.sum()) + 10.0 * self.margin + 1.0
         master = Master(
             (~program.idle).astype(np.int64),
             program.capacity.astype(np.float64),
-            np.full(n, dear * 100),
+            np.full(n, penalty * 100),
             sides,
         )
         master.add(known)

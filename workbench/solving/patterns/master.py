@@ -90,7 +90,10 @@ class Master:
         beneath = np.full(len(supply), -np.inf), np.full(len(sides), -np.inf)
         lower = np.concatenate([beneath[0], tasks, beneath[1]])
         most = np.array([side.limit for side in sides])
-        upper = np.concatenate([supply, np.full(len(tasks), np.inf), most])
+        # To serve a task twice never pays, but it may help to keep a row that counts labels so.
+        counted = all(side.counts_labels for side in sides)
+        served = np.where(counted, np.inf, tasks)
+        upper = np.concatenate([supply, served, most])
         accepted(self._highs.addRows(rows, lower, upper, *none), "rows")
         nobody = np.zeros(len(supply), dtype=np.int64)
         self._columns([Pattern(t, nobody, p) for t, p in enumerate(open_prices.tolist())])
@@ -133,7 +136,7 @@ class Master:
         if len(used):
             counted = np.array([side.sign * (side.pairs[t] @ copies) for side in self.sides])
         else:
-            counted = np.array([min(0, side.sign) * side.pairs[t].any() for side in self.sides])
+            counted = np.array([side.unserved(t) for side in self.sides])
         on = np.flatnonzero(counted)
         first = len(self.supply) + len(self.tasks)
         rows = np.concatenate([used, [len(self.supply) + t], first + on])

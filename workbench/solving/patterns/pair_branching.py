@@ -1,6 +1,6 @@
 """Branch and price to the end: a proof for every small program, each task and worker by itself.
 
-The master over patterns is solved; where its optimum is no dearer than asked, a number of labels
+The master over patterns is solved; where its optimum costs no more than asked, a number of labels
 that it counts as a fraction is split: of all pairs, of equal tasks, of equal tasks by equal
 workers, of a task, of one pair. Where all pairs are whole the master's optimum is a plan, so the
 tree ends. Its leaves have prices (`bound.branch_bound`), without any solver's word. Branch and
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,7 @@ from workbench.solving.patterns.column_generation import (
     generate,
 )
 from workbench.solving.scaling import view
-from workbench.solving.solution import BranchProof, Leaf, Proof, Side, Split, two_sides
+from workbench.solving.solution import BranchProof, Leaf, Side, Split, two_sides
 
 WHOLE = 1e-5
 """How near to a whole number a label count counts as whole."""
@@ -39,8 +39,12 @@ DEEPEST = 90
 
 
 def proof_above(
-    problem: AssignmentProblem, cost: float, margin: float, seconds: float
-) -> Proof | None:
+    problem: AssignmentProblem,
+    cost: float,
+    margin: float,
+    seconds: float,
+    rows: Sequence[Side] = (),
+) -> BranchProof | None:
     """Prove that every plan costs more than `cost`; None where there was no time.
 
     Parameters
@@ -49,6 +53,8 @@ def proof_above(
         Each leaf proves `cost` and half the margin, in money.
     seconds
         For all of it.
+    rows
+        Further ones that plans keep, by task and worker: `branch_bound` takes them as `sides`.
     """
     seen = view(problem, whole=True)
     tree = _Tree(
@@ -56,28 +62,38 @@ def proof_above(
         cost / seen.unit,
         margin / seen.unit,
         time.perf_counter() + seconds,
+        tuple(rows),
     )
     try:
         root = tree.grown()
     except OutOfTime:
         return None
-    return None if root is None else seen.proof_back(BranchProof(root, alone=True))
+    if root is None:
+        return None
+    proof = seen.proof_back(BranchProof(root, alone=True))
+    assert isinstance(proof, BranchProof)
+    return proof
 
 
-def proof_of_none(problem: AssignmentProblem, seconds: float) -> Proof | None:
+def proof_of_none(
+    problem: AssignmentProblem, seconds: float, rows: Sequence[Side] = ()
+) -> BranchProof | None:
     """Prove that no plan covers every task: without prices, each would cost more than nothing."""
-    n, m = problem.shape
-    free = AssignmentProblem(
+    return proof_above(unpriced(problem), 0.0, 1e-5, seconds, rows)
+
+
+def unpriced(problem: AssignmentProblem) -> AssignmentProblem:
+    """The same plans, all of which cost nothing."""
+    return AssignmentProblem(
         problem.quality,
         problem.capacity,
         problem.requirement,
-        np.zeros((n, m)),
+        np.zeros(problem.shape),
         problem.available,
         gain=problem.gain,
         least=problem.least,
         most=problem.most,
     )
-    return proof_above(free, 0.0, 1e-5, seconds)
 
 
 @dataclass(frozen=True)
@@ -86,6 +102,7 @@ class _Tree:
     cost: float
     margin: float
     until: float
+    rows: tuple[Side, ...] = ()
 
     def grown(self) -> Split | Leaf | None:
         """Grow the tree from the root."""
@@ -99,16 +116,18 @@ class _Tree:
             zero,
             tolerance=1e-9 * max(self.cost, self.margin),
             steps=(EXACT,),
+            sides=self.rows,
             decide=self.cost + self.margin,
         )
-        return self._node(search, start, (), iter(range(NODES)))
+        return self._node(search, start, self.rows, iter(range(NODES)))
 
     def _node(
         self, search: Search, above: Generated, sides: tuple[Side, ...], left: Iterator[int]
     ) -> Split | Leaf | None:
-        if next(left, None) is None or len(sides) > DEEPEST:
+        depth = len(sides) - len(self.rows)
+        if next(left, None) is None or depth > DEEPEST:
             return None
-        at = self._priced(search, above, sides) if sides else above
+        at = self._priced(search, above, sides) if depth else above
         bound = pattern_bound(search.problem, at.worker_prices, at.side_prices, sides)
         if bound > self.cost + self.margin / 2:
             return Leaf(at.worker_prices, at.side_prices)
@@ -118,7 +137,9 @@ class _Tree:
         split = fraction(typed.task_class, typed.worker_class, labels_of(at))
         if split is None:
             return None
-        below, beyond = two_sides(*split)
+        pairs, most = split
+        # Beside other rows each label of a task that is left open counts, as it does there.
+        below, beyond = two_sides(pairs.astype(np.int64) if self.rows else pairs, most)
         first = self._node(search, at, (*sides, below), left)
         second = first and self._node(search, at, (*sides, beyond), left)
         return Split(*split, first, second) if first and second else None

@@ -51,7 +51,7 @@ COARSEST = 20
 OFF = 0.02
 """By how much prices are off."""
 BEYOND = 1.02
-"""Sets up to so much dearer than the cheapest known are looked for."""
+"""Sets that cost up to so much more than the cheapest known are looked for."""
 RATES = np.geomspace(0.5, 30.0, 6)
 """Worth of a nat in typical prices, at which simple sets are filled up."""
 NEVER = 1e250
@@ -327,7 +327,7 @@ def _useful(
 ) -> IntArray:
     """Worker class of each single worker whom a set within the price may need, weakest first.
 
-    Not those beside whom there are, no weaker and no dearer, as many as can be paid at all.
+    Not those beside whom there are, no weaker and no costlier, as many as can be paid at all.
     """
     able = np.flatnonzero((most > 0) & (weight > 0) & (charge <= top))
     if not len(able):

@@ -134,11 +134,11 @@ def _duals(lots: Lots, need: FloatArray) -> FloatArray:
 
 
 def _greedy(lots: Lots, worth: FloatArray) -> BoolArray:
-    """A set by what lots are worth for their price; those that are not needed leave, dear first."""
+    """Lots by their worth for their price; those that are not needed leave, the costliest first."""
     chosen, left = np.zeros(len(lots.price), dtype=bool), np.ones(lots.weight.shape[1])
     while (left > SLACK).any():
-        told = np.minimum(lots.weight, left) @ (worth + 1e-3)
-        value = np.where(chosen, -np.inf, told / (lots.price + 1e-9))
+        gain = np.minimum(lots.weight, left) @ (worth + 1e-3)
+        value = np.where(chosen, -np.inf, gain / (lots.price + 1e-9))
         k = int(value.argmax())
         chosen[k] = True
         left = np.maximum(left - lots.weight[k], 0.0)
@@ -175,23 +175,23 @@ class _Search:
         spent, got = np.zeros(1), np.zeros((1, labels))
         chosen = np.zeros((1, count), dtype=bool)
         for k in range(count):
-            more, dearer = got + self.lots.weight[k], spent + self.lots.price[k]
+            more, paid = got + self.lots.weight[k], spent + self.lots.price[k]
             meets = (more >= 1 - SLACK).all(axis=1)
             if meets.any():
-                done = np.flatnonzero(meets & (dearer < best * (1 + 0.02)))
-                done = done[np.argsort(dearer[done], kind="stable")[:WANTED]]
+                done = np.flatnonzero(meets & (paid < best * (1 + 0.02)))
+                done = done[np.argsort(paid[done], kind="stable")[:WANTED]]
                 for state in done.tolist():
                     found = chosen[state].copy()
                     found[k] = True
                     sets.append(self._given(found))
-                best = min(best, float(dearer[meets].min()))
+                best = min(best, float(paid[meets].min()))
             taken = chosen[~meets].copy()
             taken[:, k] = True
-            spent = np.concatenate([spent, dearer[~meets]])
+            spent = np.concatenate([spent, paid[~meets]])
             got = np.concatenate([got, more[~meets]])
             chosen = np.concatenate([chosen, taken])
             least = self._bounds(spent, got, k + 1)
-            # Who is dearer than the cheapest known less one step cannot be cheaper than that.
+            # Who costs more than the cheapest known less one step cannot be cheaper than that.
             worth = best * (1 - ROUNDING) - (1 - 2 * ROUNDED) * self.lots.step - 1e-15
             keep = least < worth
             spent, got, chosen, least = spent[keep], got[keep], chosen[keep], least[keep]

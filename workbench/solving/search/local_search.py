@@ -160,7 +160,7 @@ def _finish(draft: Draft, i: int, worker_prices: FloatArray) -> bool:
 
 
 def prune(draft: Draft) -> None:
-    """Drop labels no task needs, of each task the dearest that can go together."""
+    """Drop labels no task needs, of each task the costliest that can go together."""
     problem = draft.problem
     spare = draft.labels & (problem.quality <= -draft.short[:, None])
     for i in np.flatnonzero(spare.any(axis=1)).tolist():

@@ -152,7 +152,7 @@ class Heuristic:
         return nearest
 
     def rework(self) -> None:
-        """Ruin and recreate the best assignment: the soonest way from one that is dear."""
+        """Ruin and recreate the best assignment: the soonest way from one that is expensive."""
         assert self.best is not None
         self._recreate(self.best, ROUNDS)
 
