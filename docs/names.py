@@ -21,7 +21,7 @@ WHOLE_DOOR = "# `import workbench as wb`"
 DOOR = f"""\
 {WHOLE_DOOR}
 
-Each name with its parameters, in short; what follows `*` is given by name. `help(wb.plan)` and
+Each name with its parameters, in short; those after `*` are given by name. `help(wb.plan)` and
 {{download}}`a file <rooms/workbench.md>` have all of it: returns, errors, examples.
 
 ## Parameters of several functions

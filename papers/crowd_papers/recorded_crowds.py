@@ -54,7 +54,7 @@ EM: dict[str, dict[str, Any]] = {
     "one-coin": {"confusion": "one-coin"},
     "one-coin, uniform prior": {"confusion": "one-coin", "class_prior": "uniform"},
 }
-"""Variants of Dawid–Skene: confusion matrices or one coin a worker, with an estimated class prior
+"""Variants of Dawid–Skene: confusion matrices or one coin per worker, with an estimated class prior
 where none is named, and without smoothing where it is not (else one vote a cell)."""
 
 Vote = Literal["linear", "log-odds", "majority", "EM"]
@@ -69,7 +69,7 @@ def at_usual(rows: pd.DataFrame, usual: Mapping[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     rows
-        A row a trial.
+        One row per trial.
     usual
         A setting's value, missing where that is usual; or what tells it of the rows.
     """
@@ -255,9 +255,9 @@ def _posterior_accuracy(estimate: Aggregate, truth: IntArray) -> float:
 
 @cache
 def misfit(name: str) -> tuple[float, float]:
-    """How badly one coin a worker explains a data set's labels, given its gold.
+    """How badly one coin per worker explains a data set's labels, given its gold.
 
-    The likelihood ratio of a confusion matrix a worker to one coin, Λ = 2 Σ ln, beside its mean
+    The likelihood ratio of a confusion matrix per worker to one coin, Λ = 2 Σ ln, beside its mean
     over data sets drawn from the fitted coins.
 
     Returns

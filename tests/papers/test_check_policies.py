@@ -81,7 +81,7 @@ def test_a_sequential_proof_holds_and_is_near(promise, changes):
 
 @pytest.mark.parametrize("promise", ["error", "mean", "posterior"])
 def test_no_policy_of_few_labels_is_below(promise):
-    """Every policy of at most six labels a task, listed."""
+    """Every policy of at most six labels per task, listed."""
     problem = small(promise=promise, skill=[[0.8, 0.9], [0.7, 0.9]], supply=[30, 20])
     least = finite_optimum(problem, 6)
     bound = Fraction(json.loads(proof_of(problem))["claim"]["bound"])

@@ -58,7 +58,7 @@ class _Answers:
 
 
 class Auditor:
-    """An audit under way; `wb.audit` begins one, `Auditor.open` goes on with one that is kept.
+    """An audit under way; `wb.audit` begins one, `Auditor.open` continues one kept in a file.
 
     Examples
     --------
@@ -412,7 +412,7 @@ def audit(
 
         α, however often the certificate is looked at.
     seed
-        Of the draws, for studies. [default: secret, from the operating system]
+        Seed of the draws, for studies. [default: secret, from the operating system]
     share
         Certify this share of the answers, the most confident; the others are listed.
 
@@ -593,7 +593,7 @@ def plan_audit(
     answers, error, risk
         As for `audit`.
     runs
-        Simulated audits a row.
+        Simulated audits per row.
     seed
         Same seed, same result.
 

@@ -321,7 +321,7 @@ def audit_collection(
     risk
         Highest chance that what is certified is false. [default: 0.05]
     seed
-        Of the draws, for studies. [default: secret, from the operating system]
+        Seed of the draws, for studies. [default: secret, from the operating system]
     origin
         Where steps come from.
 

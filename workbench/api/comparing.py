@@ -121,23 +121,23 @@ def compare(
     epsilon
         Error each task may have.
     task_types
-        Recorded, or beside skills: type of each task. [default: one]
+        For recorded labels or given skills: type of each task. [default: one]
 
         Types by task: a Series, dict, or columns task and task_type. Beside skills also a list of
         types, one a task.
     costs
-        Recorded, or beside skills: price of a label by worker and type. [default: 1]
+        For recorded labels or given skills: price of a label by worker and type. [default: 1]
     capacity
         Most tasks a worker takes: a number, or a table worker, capacity. [default: 200 simulated,
         all tasks recorded]
     sampling
         A `SampleOptions`.
     trials
-        How often everything is drawn anew.
+        How many times crowd and labels are drawn.
 
         On problems: orders of arrival of each.
     processes
-        Trials at a time.
+        Number of trials that run at the same time.
 
         The result is that of one process, but for what a time limit ends.
     seed

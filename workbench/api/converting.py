@@ -63,14 +63,14 @@ def convert(
     pseudonyms: bool = False,
     seed: int = 0,
 ) -> Converted:
-    """Write labels in another form.
+    """Write labels in another format.
 
     Parameters
     ----------
     labels
         A frame, file or folder of any known form.
     to
-        Form to write.
+        Target format.
 
         "labels", "crowd-kit", "label-studio", "mturk", "toloka" and others that docs/formats.md
         lists.
@@ -81,7 +81,7 @@ def convert(
 
         Who is who is kept nowhere.
     seed
-        Of that order.
+        Seed of that order.
 
     Raises
     ------

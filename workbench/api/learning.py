@@ -182,7 +182,7 @@ class Learning(Result):
 
 @dataclass(frozen=True)
 class LearningOptions:
-    """How a policy learns; each option is of one policy.
+    """How a policy learns; each option applies to one policy.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class LearningOptions:
 
 @dataclass(frozen=True)
 class Replay:
-    """How labels on record come in anew, task by task.
+    """How recorded labels are replayed, task by task.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ class Replay:
     pool
         Choose among workers with a label of the task on record, or all. [default: recorded]
     patience
-        How long after a task's first label the others are waited for.
+        How long to wait for other labels after a task's first one.
 
     Examples
     --------
@@ -276,13 +276,13 @@ def learn(
         True labels, for scoring alone: columns task, gold.
     policy
         em (a model of all labels bought), ls-ol (LS_OL of Liu and Liu), or your own. [default: em
-        recorded; ls-ol simulated, or with an option of LS_OL]
+        for recorded labels; ls-ol for simulated ones, or with an option of LS_OL]
     options
         A `LearningOptions`.
     replay
         A `Replay`.
     costs
-        Simulated: price of a label, one or one a worker. [default: 1]
+        Simulated: price of a label, one for all or one per worker. [default: 1]
     duplicates
         Which label counts when a worker labels a task twice. [default: error]
     horizon

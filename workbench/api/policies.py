@@ -15,7 +15,7 @@ C = TypeVar("C", bound=type)
 
 
 def policy(name: str, *, source: str = "one's own") -> Callable[[C], C]:
-    """Register the class below under a name, by which every verb and study knows it.
+    """Register the class below under a name, by which every function and study knows it.
 
     A subclass of `workbench.assignment.AssignmentPolicy` names tasks for workers as they come; one
     of `workbench.collection.Policy` or `ByTask` decides whom to ask next, and when to stop. In a

@@ -322,12 +322,13 @@ def leaderboard(
     stop: Event | None = None,
     progress: Callable[[Progress], None] | bool = False,
 ) -> Leaderboard:
-    """Hold every way to label, hire, learn and collect against the others on recorded crowds.
+    """Compare all methods to aggregate, hire, learn and collect on recorded crowds.
 
     Parameters
     ----------
     size
-        60 tasks a crowd for all but aggregators (small), whole crowds (paper), a stand-in (smoke).
+        60 tasks per crowd for all but aggregators (small), whole crowds (paper), a stand-in
+        (smoke).
 
         Three draws, five, or what it takes; aggregators ten orders of each task's labels, thirty or
         two.

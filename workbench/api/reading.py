@@ -29,7 +29,7 @@ def read_labels(
     scale: tuple[float, float] | None = None,
     separator: str | None = None,
 ) -> pd.DataFrame:
-    """Read labels into the long table `task, worker, label`, one row a label.
+    """Read labels into the long table `task, worker, label`, one row per label.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def read_labels(
     format
         The form, where the file's content does not show it.
     question
-        Whose answers are read, where there are several.
+        Which question to read, where a file has several.
     columns
         What columns are called: `{"task": "orig_id"}`.
     predictions
@@ -52,10 +52,10 @@ def read_labels(
     fold
         Join names that differ in case, blanks or Unicode form alone.
     scale
-        Least and greatest rating: labels are numbers. `attrs["scale"]` of the table says so.
+        Least and greatest rating, where labels are numbers. `attrs["scale"]` of the table says so.
     separator
-        What stands between the names of a set, as `"|"`. Labels are then frozensets. Cells that are
-        lists of several names are sets without it.
+        The character between the names of a set, as `"|"`. Labels are then frozensets. Cells that
+        are lists of several names are sets without it.
 
     Returns
     -------
@@ -150,13 +150,13 @@ def read_gold(
 
 
 def load(name: str, *, duplicates: Duplicates = "first") -> tuple[pd.DataFrame, pd.Series[Any]]:
-    """Load a published crowd: its labels, and the gold of (some of) their tasks.
+    """Load the labels of a published crowd, and the gold of (some of) its tasks.
 
     Parameters
     ----------
     name
-        As "bluebird"; `workbench data list` lists all. Read from the folder in the environment
-        variable WORKBENCH_DATA, else downloaded once.
+        Name of the data set, as "bluebird"; `workbench data list` lists all. Read from the folder
+        in the environment variable WORKBENCH_DATA, else downloaded once.
     duplicates
         Where a worker labels a task twice: "error", or keep "first", "last" or "all".
 

@@ -10,12 +10,12 @@ from workbench.assignment.weights import OnInfeasible
 
 @dataclass(frozen=True)
 class SampleOptions:
-    """How a crowd is got to know before and while tasks are assigned.
+    """How skills are estimated before and while tasks are assigned.
 
     Parameters
     ----------
     gamma
-        Workers sampled before, for each who gets tasks.
+        Workers sampled beforehand, per worker who gets tasks.
     gold_tasks
         Gold tasks of each worker and task type.
     skills

@@ -172,7 +172,7 @@ def simulate_panel(
     correlation
         Mean φ of the errors of two models, given the class; .27 to .59 on panels of real ones.
     prices
-        Of a label of a model, and of a person.
+        Price of a model's label, and of a person's.
     seed
         Same seed, same result.
 

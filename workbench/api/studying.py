@@ -235,7 +235,7 @@ class DaskCluster:
 
 @dataclass(frozen=True)
 class TrialRules:
-    """What a trial may take, and which are run again.
+    """What a trial may use, and which trials are run again.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def run_study(
     stop: Event | None = None,
     progress: Callable[[Progress], None] | bool = False,
 ) -> StudyResult:
-    """Run a study's trials, keep them, and say what they say; go on where an earlier run ended.
+    """Run a study's trials, keep them and analyse them; continue where an earlier run ended.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def run_study(
     plugins
         Python files of your own that register what is used.
     stop
-        Set it: trials under way are finished and kept, and no more begun.
+        Once it is set, trials under way are finished and kept, and no others begin.
     progress
         A function that is told how far it is, a line at a time; True draws a bar.
 

@@ -20,10 +20,10 @@ def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
 
     A claim whose study is not in the store is not yet measured: the command that measures it is
     named. With --keep it keeps the verdict that the page of --out has, so that some claims can be
-    renewed from a store of some studies. Beside the page, in `papers`, a page a paper has a row a
-    claim: what it says, what was measured, the ruling and the study. A .json of the page's name has
-    all values and trials. Each page says at its head of which release its figures are and which
-    studies made them, as `workbench study stamp` does.
+    renewed from a store of some studies. Beside the page, in `papers`, each paper has a page with
+    one row per claim: what it says, what was measured, the ruling and the study. A .json of the
+    page's name has all values and trials. Each page names at its head the release and the studies
+    of its figures, as `workbench study stamp` does.
     """
     from workbench.api.studying import judge
 

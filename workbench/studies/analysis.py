@@ -119,7 +119,7 @@ def span(counts: pd.Series[Any]) -> str:
 
 def bars(counts: pd.Series[Any], unit: str = "trials") -> str:
     """Say of how many trials a chart's means are, and what its bars mean."""
-    return f"Means over {span(counts)} {unit} a mark; bars are 95 % intervals of the mean."
+    return f"Each mark is the mean over {span(counts)} {unit}; bars are 95 % intervals."
 
 
 def signed(mean: float, se: float | None, digits: int = 3) -> str:

@@ -1,8 +1,8 @@
-"""The pages of verdicts, in Markdown: a table of all, and a page a paper; and all of it as JSON.
+"""The pages of verdicts, in Markdown: a table of all, and one page per paper; all of it as JSON.
 
-A paper's page has a row a claim: what the paper says, what we measured, the ruling and the study.
-The JSON beside the table keeps what a row has no place for: every value, the trials of each study,
-their seeds and releases. Verdicts are read back from there.
+A paper's page has one row per claim: what the paper says, what we measured, the ruling and the
+study. The JSON beside the table keeps what a row has no place for: every value, the trials of each
+study, their seeds and releases. Verdicts are read back from there.
 
 The same verdicts give the same text.
 """
@@ -26,16 +26,16 @@ Every ruling and every figure is computed from the trials of a store:
     workbench study run STUDY --size paper --store studies.sqlite
     workbench claims --store studies.sqlite --out docs/claims.md
 
-With `--keep` a store of some studies renews their claims alone. A paper's page says what each claim
-is and what we measured; `claims.json`, beside this page in the repository, has all values and
-trials.
+With `--keep` a store that has only some studies renews only their claims. A paper's page says what
+each claim is and what we measured; `claims.json`, beside this page in the repository, has all
+values and trials.
 """
 MEANING = {
     Word.HOLDS: "It is true in every trial, or beyond chance where the claim is of a probability.",
     Word.CORRECTED: "It is true in part of the range compared, or under a condition that the "
     "statement does not mention, or that it takes for granted and that often fails.",
     Word.VOID: "The conditions of the promise fail in the paper's own experiments.",
-    Word.REFUTED: "We measured otherwise.",
+    Word.REFUTED: "Our measurements contradict it.",
     Word.INCONCLUSIVE: "Chance, or the distance between two bounds, leaves it open.",
     Word.DOES_NOT_TRANSFER: "It is true where the paper measured it, and false on other crowds.",
     Word.NO_DATA: "It rests on data that nobody can get, or on a text that cannot be read.",
@@ -43,14 +43,14 @@ MEANING = {
 }
 READING = """\
 [Claims](../claims.md) says what a ruling means. Numbers in brackets are 95 % intervals; ± is one
-standard error. No number is read off a picture. A cell has the first results; `claims.json` in the
-repository has all, and how we read a claim that leaves something open.
+standard error. No number is read off a picture. A cell has only the first results; `claims.json` in
+the repository has all, and says how we read an ambiguous claim.
 """
 MADE = """\
-`workbench study run STUDY --size paper` takes so many minutes of one core.
+`workbench study run STUDY --size paper` takes these minutes on one core.
 """
 FOLDER = "papers"
-"""Beside the table, with a page a paper."""
+"""Beside the table, with one page per paper."""
 SHOWN = re.compile(r"(Figure|Table) (\d+)")
 """A figure or table, at the head of a claim's source: what is asked of other data of one follows a
 section's number."""
@@ -108,7 +108,7 @@ def _page(claim: Claim) -> str:
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
-    """Write the table of all claims, by ruling: a row a paper leads to its page."""
+    """Write the table of all claims, by ruling: one row per paper leads to its page."""
     counts = _counted(verdicts)
     lines = [HEAD, f"{len(verdicts)} claims: {', '.join(f'{n} {word}' for word, n in counts)}."]
     for word, count in counts:
@@ -128,7 +128,7 @@ def _listed(verdicts: Sequence[Verdict]) -> str:
 
 
 def paper_page(verdicts: Sequence[Verdict]) -> str:
-    """Write the page of a paper: a row a claim, figures and tables first, and the pictures.
+    """Write the page of a paper: one row per claim, figures and tables first, and the pictures.
 
     Claims about data that nobody can get are a line at the end.
     """
@@ -229,7 +229,7 @@ def kept_at(page: Path) -> Path:
 
 
 def as_json(verdicts: Iterable[Verdict]) -> str:
-    """Write verdicts whole, a claim each: `read_page` reads them back."""
+    """Write verdicts whole, one entry per claim: `read_page` reads them back."""
     rows = [{**verdict.payload(), "caption": verdict.ruling.caption} for verdict in verdicts]
     return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
 

@@ -59,9 +59,16 @@ PARAMETERS = {
         optional=True,
         paired=True,
     ),
-    "gold": Parameter(int, 20, "s, gold tasks a worker and type (adaptive)", least=1, paired=True),
+    "gold": Parameter(
+        int, 20, "s, gold tasks per worker and type (adaptive)", least=1, paired=True
+    ),
     "per_task": Parameter(
-        int, None, "labels a task (message passing, majority)", least=1, optional=True, paired=True
+        int,
+        None,
+        "labels per task (message passing, majority)",
+        least=1,
+        optional=True,
+        paired=True,
     ),
     "iterations": Parameter(int, 10, "of message passing", least=1, most=1000, paired=True),
 }
@@ -71,7 +78,7 @@ PARAMETERS = {
 def figure_size(
     repetitions: int, epsilon: Sequence[float], per_task: Sequence[int], **both: Sequence[Scalar]
 ) -> Size:
-    """Give the adaptive method's ε, the random methods' labels a task, and what both have."""
+    """Give the adaptive method's ε, the random methods' labels per task, and what both have."""
     return Size(
         (
             {**both, "method": ["adaptive"], "epsilon": epsilon},
@@ -142,7 +149,7 @@ def figure_rows(trials: pd.DataFrame) -> pd.DataFrame:
 def figure_tables(equal: pd.DataFrame, points: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """A figure's tables: `differences` at equal labels, and all points of its `curves`."""
     caption = (
-        "Error of each method at equal labels a task (gold included); difference is adaptive − "
+        "Error of each method at equal labels per task (gold included); difference is adaptive − "
         "message passing, paired"
     )
     tables = {caption: equal, "All points": points}
@@ -176,7 +183,7 @@ def errors_in_words(row: Mapping[Any, Any]) -> str:
 
 
 def curves(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
-    """Mean labels a task and mean error of each point of the sweep, with 95 % intervals.
+    """Mean labels per task and mean error of each point of the sweep, with 95 % intervals.
 
     Returns
     -------
@@ -300,7 +307,7 @@ def crowd_gap(errors: Mapping[object, pd.DataFrame], value: object, *methods: st
 def values_at(
     errors: pd.DataFrame, what: str, printed: str, *methods: str, labels: Sequence[int] = (20,)
 ) -> list[Value]:
-    """Error of a method, or of one less another, at some labels a task, beside the paper's words.
+    """Error of a method, or of one less another, at some labels per task, beside the paper's words.
 
     Parameters
     ----------
@@ -312,11 +319,11 @@ def values_at(
         rows = errors[errors["labels"] == number]
         found = rows[methods[0]] - (rows[methods[1]] if len(methods) > 1 else 0.0)
         if found.notna().any():
-            name = f"{what}, {number} labels a task"
+            name = f"{what}, {number} labels per task"
             values.append(Value(name, printed, with_interval(found.dropna())))
     return values
 
 
 def label_range(difference: Gap) -> str:
-    """The labels a task at which a difference is measured."""
-    return f"{difference.labels[0]:g} to {difference.labels[-1]:g} labels a task"
+    """The labels per task at which a difference is measured."""
+    return f"{difference.labels[0]:g} to {difference.labels[-1]:g} labels per task"

@@ -84,7 +84,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     equal = differences(at_equal_labels(rows, "crowd"), "crowd")
     points = curves(rows, "crowd")
     near = [
-        f"{capital(row['crowd'])}, {row['labels']:g} labels a task: {errors_in_words(row)}; "
+        f"{capital(row['crowd'])}, {row['labels']:g} labels per task: {errors_in_words(row)}; "
         f"adaptive − message passing {plus_minus(row['difference'], row['difference_se'])} "
         f"({row['trials']} pairs)."
         for row in equal[nearest(equal)].to_dict("records")
@@ -97,7 +97,7 @@ def sure_differences(equal: pd.DataFrame) -> list[str]:
     """Where adaptive is ahead of message passing, and where behind."""
     far = equal[reached(equal) & (equal["difference"].abs() > 2 * equal["difference_se"])]
     return [
-        f"{crowd}, labels a task at which adaptive differs from message passing by more than two "
+        f"{crowd}, labels per task at which adaptive differs from message passing by more than two "
         f"standard errors: ahead at {listed(rows['labels'][rows['difference'] < 0])}, behind at "
         f"{listed(rows['labels'][rows['difference'] > 0])}."
         for crowd, rows in far.groupby("crowd")
@@ -113,7 +113,7 @@ def passing_apart(points: pd.DataFrame) -> list[str]:
     apart = (wide["two-types"] - wide["one-type"]).abs()
     return [
         f"Message passing: its errors on the two crowds differ by at most {apart.max():.3f}, at "
-        f"{apart.idxmax():g} labels a task."
+        f"{apart.idxmax():g} labels per task."
     ]
 
 
@@ -178,7 +178,7 @@ def message_passing_alike(trials: pd.DataFrame) -> Ruling:
     alike = distance <= np.maximum(IDENTICAL, BEYOND * apart.se)
     most = int(np.argmax(distance))
     figures = (
-        f"Error with two worker types less that with one, at {label_range(apart)}: "
+        f"Error with two worker types minus that with one, at {label_range(apart)}: "
         f"{apart.value.mean():+.3f} on average, at most "
         f"{signed(apart.value[most], apart.se[most])} (at {apart.labels[most]:g}); within "
         f"{IDENTICAL} or 2 standard errors at {alike.sum()} of {len(alike)} numbers of labels."
@@ -203,11 +203,11 @@ def message_passing_alike(trials: pd.DataFrame) -> Ruling:
     "exploration costs; with half spammers, better.",
 )
 def exploration_pays_with_two_types(trials: pd.DataFrame) -> Ruling:
-    """Adaptive less message passing at equal labels, in both crowds."""
+    """Adaptive minus message passing at equal labels, in both crowds."""
     errors = published_errors(trials, "crowd", GOLD)
     uniform, mixed = (crowd_gap(errors, crowd, "adaptive", "message passing") for crowd in CROWDS)
     figures = (
-        "Error of the adaptive algorithm less message passing's on the same crowds, exploration "
+        "Error of the adaptive algorithm minus message passing's on the same crowds, exploration "
         "paid for, 2 standard errors counting as a difference. One worker type, "
         f"{label_range(uniform)}: {uniform.value.mean():+.3f} on average, worse at "
         f"{listed(uniform.above)}, better at {listed(uniform.below)}. Two types, "

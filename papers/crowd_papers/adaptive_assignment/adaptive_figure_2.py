@@ -71,7 +71,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     points = curves(rows, "types")
     near = equal[nearest(equal)]
     each = [
-        f"k = {row['types']:g}, {row['labels']:g} labels a task: {errors_in_words(row)} "
+        f"k = {row['types']:g}, {row['labels']:g} labels per task: {errors_in_words(row)} "
         f"({row['trials']} pairs)."
         for row in near.to_dict("records")
     ]
@@ -86,7 +86,7 @@ def growth(near: pd.DataFrame) -> list[str]:
     first, last = near.iloc[0], near.iloc[-1]
     lost = ", ".join(f"{last[name] - first[name]:.3f} ({name})" for name in METHODS)
     return [
-        f"From k = {first['types']:g} to {last['types']:g} at {first['labels']:g} labels a task, "
+        f"From k = {first['types']:g} to {last['types']:g} at {first['labels']:g} labels per task, "
         f"error grows by {lost}."
     ]
 

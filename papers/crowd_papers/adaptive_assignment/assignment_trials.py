@@ -78,7 +78,7 @@ ARRIVING = {
     ),
     "gamma": Parameter(float, 0.3, "γ, sampled workers for each worker", least=1e-6, most=10),
     "epsilon": Parameter(float, 0.05, "ε, error asked for", least=1e-300, most=0.999, paired=True),
-    "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1, paired=True),
+    "gold": Parameter(int, 20, "s, gold tasks per worker and type", least=1, paired=True),
     "arrival": Parameter(
         str,
         "random",
@@ -94,7 +94,7 @@ LABELS = {
     "workers": "workers m",
     "gamma": "sampled workers per worker, γ",
     "epsilon": "error asked for, ε",
-    "gold": "gold tasks a worker and type, s",
+    "gold": "gold tasks per worker and type, s",
     "types": "task types T",
     "skills": "estimate of skills",
     "crowd": "crowd",

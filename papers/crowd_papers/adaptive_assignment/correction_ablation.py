@@ -165,7 +165,7 @@ def findings(table: pd.DataFrame) -> list[str]:
     few_gold = table["gold"] == table["gold"].min()
     others = [
         f"{capital(row.crowd)}, s = {row.gold:g}, {row.correction} (4t/q̄*_min = {row.share:.2f}): "
-        f"{plus_minus(row.labels_per_task, row.labels_per_task_se, 2)} labels a task, "
+        f"{plus_minus(row.labels_per_task, row.labels_per_task_se, 2)} labels per task, "
         f"{plus_minus(row.error, row.error_se)} wrong, {percent(row.covered)} of the tasks covered "
         "at ε."
         for row in records(table[few_gold & ~paper & table["error"].notna()])
@@ -338,7 +338,7 @@ def ratio_chart(rows: pd.DataFrame) -> Chart:
         "exists there is no mark.",
         table.assign(series=table["correction"].map(SERIES)),
         "gold",
-        ("gold tasks a worker and type, s", "ratio, or share"),
+        ("gold tasks per worker and type, s", "ratio, or share"),
         series="series",
         panel="panel",
         log_x=True,

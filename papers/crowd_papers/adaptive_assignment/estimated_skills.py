@@ -148,7 +148,7 @@ STUDY = Study(
     parameters={
         "tasks": Parameter(int, 8, "n", least=1, most=100),
         "workers": Parameter(int, 18, "m", least=1, most=100),
-        "capacity": Parameter(int, 7, "M, tasks a worker", least=1),
+        "capacity": Parameter(int, 7, "M, tasks per worker", least=1),
         "epsilon": Parameter(float, 0.1, "ε, error of each task", least=1e-6, most=0.9),
         "share": Parameter(float, 0.5, "4t / q̄*_min, wanted below 1", least=0, most=2),
         "off": Parameter(str, "random", "how estimates are off", choices=OFF),
@@ -193,7 +193,8 @@ def optimum_no_larger(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Rul
 @claim(
     id="adaptive-theorem-4",
     source="Theorem 4",
-    statement="Then an assignment feasible for q̂ and ε′, weighted by 2p̂−1, errs on task i with "
+    statement="Under the same condition an assignment feasible for q̂ and ε′, weighted by "
+    "2p̂−1, errs on task i with "
     "probability at most ε^((1 − 4t/q̄*_min)(1 − 4t/q̂_i)).",
     studies=STUDIES,
 )

@@ -362,7 +362,7 @@ STUDY = Study(
         "need": Parameter(
             float, 0.5, "C as a share of all quality on the poorest task", least=0.01, most=1
         ),
-        "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1, paired=True),
+        "gold": Parameter(int, 20, "s, gold tasks per worker and type", least=1, paired=True),
         "time_limit": Parameter(
             float, 20.0, "seconds for the integer program", least=0.1, most=500, paired=True
         ),

@@ -158,7 +158,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         table,
         x="gold",
         y="gold_needed",
-        x_label="gold tasks a type",
+        x_label="gold tasks per type",
         y_label="needed",
         series="crowd",
         kind="points",
@@ -207,10 +207,10 @@ STUDY = Study(
     parameters={
         "tasks": Parameter(int, 24, "n", least=1, most=2000),
         "workers": Parameter(int, 300, "m", least=1, most=5000),
-        "capacity": Parameter(int, 200, "M, tasks a worker", least=1),
+        "capacity": Parameter(int, 200, "M, tasks per worker", least=1),
         "gamma": Parameter(float, 0.3, "γ, sampled workers for each of the m", least=0.01, most=2),
         "types": Parameter(int, 1, "T, task types", least=1, most=20),
-        "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1),
+        "gold": Parameter(int, 20, "s, gold tasks per worker and type", least=1),
         "crowd": Parameter(str, "uniform", "how skills are drawn", choices=tuple(PAPER_CROWDS)),
         "epsilon": Parameter(float, 0.2, "ε, error of each task", least=1e-300, most=0.9),
         "delta": Parameter(float, 0.05, "δ, failure probability", least=1e-6, most=0.49),
@@ -230,7 +230,7 @@ STUDY = Study(
 @claim(
     id="adaptive-theorem-5",
     source="Theorem 5",
-    statement="With s ≥ 8 ln(4T(1+γ)m/δ)/q̄*²_min gold tasks a type, labels on real tasks are "
+    statement="With s ≥ 8 ln(4T(1+γ)m/δ)/q̄*²_min gold tasks per type, labels on real tasks are "
     "within 1 + min(m,n)/(q̂_min n C′) + 35 ln(4/δ)/(q̂_min √(γC′)) of the integer optimum and "
     "task i errs with probability at most ε^((1−l1)(1−l2)(1−l3_i)), with probability 1 − δ.",
 )
@@ -245,7 +245,7 @@ def labels_and_errors_within_promise(trials: pd.DataFrame) -> Ruling:
     broken = dearer | unshown | (standing["broken"] > 0)
     figures = (
         f"At the paper's settings {failing} of {len(own)} trials fail the conditions: s = "
-        f"{own['gold'].min()} to {own['gold'].max()} gold tasks a type where "
+        f"{own['gold'].min()} to {own['gold'].max()} gold tasks per type where "
         f"{own['gold_needed'].min():,} to {own['gold_needed'].max():,} are needed. Where they hold "
         f"(s = {standing['gold'].min():,}, ε ≤ {standing['epsilon'].max():.0e}) {dearer.sum()} of "
         f"{len(standing)} trials exceed the ratio, against the relaxation (largest measured "

@@ -160,7 +160,7 @@ STUDY = Study(
     id="adaptive-theorem-1",
     source="Theorem 1",
     statement="With the relaxation's optimal dual the Primal Approximation Algorithm needs at most "
-    "min(m, n) labels more than the integer optimum, once no two tasks of a worker have one value.",
+    "min(m, n) labels more than the integer optimum, if no two tasks of a worker tie.",
     where={"dearest": 1},
     least=40,
 )
@@ -246,10 +246,11 @@ def structure_matters_to_exploration_only(
     by_type = only(structured_tasks, 10, "trials that explore by type", exploration="type")
     over, se = mean_se(fitted["error"] - fitted["epsilon"])
     figures = (
-        f"Qualities of their own for every pair: {broken} of {len(untied)} offline results break "
+        f"With a quality of its own for every pair: {broken} of {len(untied)} offline results "
+        "break "
         f"Theorem 1. Every task its own easiness: {dearer.sum()} of {len(dearer)} break Theorem "
         f"2's ratio ({ratio.mean():.2f} on average). Abilities fitted to "
-        f"{fitted['gold'].mean():.0f} gold tasks a worker put skills off by "
+        f"{fitted['gold'].mean():.0f} gold tasks per worker put skills off by "
         f"{fitted['off'].mean():.3f} and give a mean error {fitted['error'].mean():.3f} at ε = "
         f"{fitted['epsilon'].mean():.3f} on average, with "
         f"{(fitted['labels'] / fitted['bound']).mean():.2f} of the relaxation's labels; exploring "

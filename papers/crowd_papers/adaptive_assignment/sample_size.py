@@ -108,7 +108,7 @@ STUDY = Study(
     parameters={
         "tasks": Parameter(int, 20, "n", least=1, most=2000),
         "workers": Parameter(int, 400, "m", least=1, most=5000),
-        "capacity": Parameter(int, 20, "M, tasks a worker", least=1),
+        "capacity": Parameter(int, 20, "M, tasks per worker", least=1),
         "crowd": Parameter(str, "uniform", "how skills are drawn", choices=tuple(BEST)),
         "epsilon": Parameter(float, 0.2, "ε, error of each task", least=1e-300, most=0.499),
         "delta": Parameter(float, 0.05, "δ, failure probability", least=1e-6, most=0.49),

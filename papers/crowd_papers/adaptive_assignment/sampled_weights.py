@@ -195,7 +195,7 @@ STUDY = Study(
     parameters={
         "tasks": Parameter(int, 60, "n", least=1, most=2000),
         "workers": Parameter(int, 40, "m", least=1, most=5000),
-        "capacity": Parameter(int, 30, "M, tasks a worker", least=1),
+        "capacity": Parameter(int, 30, "M, tasks per worker", least=1),
         "gamma": Parameter(float, 0.5, "γ, sampled workers for each of the m", least=0.01, most=2),
         "types": Parameter(int, 1, "T, task types", least=1, most=20),
         "crowd": Parameter(str, "able", "how skills are drawn", choices=CROWDS),

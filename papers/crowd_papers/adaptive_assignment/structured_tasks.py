@@ -66,7 +66,7 @@ def trial(params: Params, streams: Streams) -> Record:
 def _explore(
     params: Params, easiness: FloatArray, skill: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, int]:
-    """Estimated skills, and gold tasks a worker; every type has gold tasks of its own."""
+    """Estimated skills, and gold tasks per worker; every type has gold tasks of its own."""
     s, n = params["budget"], len(easiness)
     if params["exploration"] == "known":
         return skill, 0
@@ -105,7 +105,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         table,
         x="gold",
         y="error",
-        x_label="gold tasks a worker",
+        x_label="gold tasks per worker",
         y_label="mean error of a task",
         series="exploration",
         kind="points",
@@ -121,7 +121,7 @@ STUDY = Study(
     parameters={
         "tasks": Parameter(int, 40, "n, each of its own type", least=2, most=500),
         "workers": Parameter(int, 60, "m", least=2, most=1000),
-        "capacity": Parameter(int, 30, "M, tasks a worker", least=1),
+        "capacity": Parameter(int, 30, "M, tasks per worker", least=1),
         "gamma": Parameter(float, 0.5, "γ, sampled workers for each of the m", least=0.05, most=2),
         "budget": Parameter(
             int, 40, "gold tasks: in all by ability, of each type by type", least=1, paired=True

@@ -70,7 +70,7 @@ def trial(params: Params, streams: Streams) -> Record:
 
 
 def analyse(trials: pd.DataFrame) -> Analysis:
-    """Labels a task by judgement of the three perfect workers, beside the optimum."""
+    """Labels per task by judgement of the three perfect workers, beside the optimum."""
     rows = ended_well(trials)
     if rows.empty:
         return Analysis((ended(trials),))
@@ -79,22 +79,22 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         trials=("labels", "size"), labels=("labels", "mean"), optimum=("optimum", "max")
     ).reset_index()
     finding = (
-        f"The optimum takes {rows['optimum'].max():.0f} labels a task; with the three judged too "
+        f"The optimum takes {rows['optimum'].max():.0f} labels per task; with the three judged too "
         f"low the algorithm takes up to {table['labels'].max():,.0f}."
     )
     chart = Chart(
         "labels",
-        f"Labels a task, the three perfect workers judged too low; {len(rows):,} trials.",
+        f"Labels per task, the three perfect workers judged too low; {len(rows):,} trials.",
         table[~table["corrected"].astype(bool)],
         x="judged",
         y="labels",
         x_label="judged quality of the three",
-        y_label="labels a task",
+        y_label="labels per task",
         series="poor",
         log_y=True,
         references=((3.0, "optimum"),),
     )
-    return Analysis((ended(trials), finding), {"Labels a task": table}, nonempty(chart))
+    return Analysis((ended(trials), finding), {"Labels per task": table}, nonempty(chart))
 
 
 STUDY = Study(
@@ -148,7 +148,7 @@ STUDY = Study(
     least=8,
 )
 def poor_workers_are_asked(trials: pd.DataFrame) -> Ruling:
-    """Labels a task with the three perfect workers judged rightly, too low, and corrected."""
+    """Labels per task with the three perfect workers judged rightly, too low, and corrected."""
     corrected = flags(trials["corrected"])
     plain = trials[~corrected]
     right = enough(plain[plain["judged"] == 1], 2, "trials with q̂ = 1 for the three")
@@ -167,7 +167,7 @@ def poor_workers_are_asked(trials: pd.DataFrame) -> Ruling:
     many_more = low.loc[low["poor"] == poorest, "labels"].min() > 10 * optimum
     dearest = low.nlargest(1, "labels").iloc[0]
     figures = (
-        f"C = {need:.3f}. The optimum takes {optimum:.0f} labels a task, the algorithm with true "
+        f"C = {need:.3f}. The optimum takes {optimum:.0f} labels per task, the algorithm with true "
         f"qualities {right['labels'].max():.0f}. With the three judged {dearest['judged']:g} it "
         f"takes {dearest['labels']:,.0f} (others of quality {dearest['poor']:g}); others "
         f"{poorer:.0f} times poorer cost at least {growth.min():.1f} times the labels. With ε′ it "

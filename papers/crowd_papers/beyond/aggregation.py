@@ -176,7 +176,7 @@ def whole(rows: pd.DataFrame) -> pd.Series[bool]:
 
 
 def by_crowd(rows: pd.DataFrame, value: str) -> pd.DataFrame:
-    """A row a crowd, a column a method: the mean of a field; last the mean over crowds.
+    """One row per crowd, a column a method: the mean of a field; last the mean over crowds.
 
     Crowds that a method did not finish stand without a number, and count in no mean.
     """
@@ -204,7 +204,7 @@ def of_crowds(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def gains(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """Accuracy less that of the majority, over crowds: a crowd's trials are averaged before.
+    """Accuracy minus that of the majority, over crowds: a crowd's trials are averaged before.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def about_crowds(rows: pd.DataFrame) -> Analysis:
     ]
     sums = seconds.iloc[:-1].drop(columns="data").sum()
     findings = (
-        f"All tasks of {len(accuracy) - 1} crowds, mean accuracy (less the majority's): "
+        f"All tasks of {len(accuracy) - 1} crowds, mean accuracy (minus the majority's): "
         f"{', '.join(ranks)}.",
         "All these crowds once, in seconds of one processor: "
         f"{', '.join(f'{method} {total:.1f}' for method, total in sums.items())}.",
@@ -258,7 +258,7 @@ def about_batches(rows: pd.DataFrame) -> Analysis:
             for row in records(own[own["method"] != REFERENCE])
         ]
         findings.append(f"{batch} tasks, {own['crowds'].iloc[0]} crowds: {', '.join(others)}.")
-    caption = "Accuracy over crowds, and less the majority's, by tasks labelled together"
+    caption = "Accuracy over crowds, and minus the majority's, by tasks labelled together"
     charts = batch_charts(lead, of_crowds(rows[whole(rows)]))
     return Analysis(tuple(findings), {caption: lead} if len(lead) else {}, charts)
 
@@ -279,14 +279,14 @@ def batch_charts(lead: pd.DataFrame, crowds: pd.DataFrame) -> tuple[Chart, ...]:
     majority = ((0.0, "majority"),)
     by_batch = Chart(
         "gain",
-        "Accuracy less that of a majority, by how many tasks are labelled together. Means over "
+        "Accuracy minus that of a majority, by how many tasks are labelled together. Means over "
         f"the {span(shown['crowds'])} recorded crowds that have as many with gold; bars are 95 % "
         "intervals over crowds.",
         shown,
         "batch",
         "gain",
         "tasks labelled together",
-        "accuracy less the majority's",
+        "accuracy minus the majority's",
         series="method",
         low="low",
         high="high",
@@ -294,12 +294,12 @@ def batch_charts(lead: pd.DataFrame, crowds: pd.DataFrame) -> tuple[Chart, ...]:
     )
     by_data = Chart(
         "crowds",
-        "Accuracy less that of a majority on all tasks of each recorded crowd; means over seeds.",
+        "Accuracy minus that of a majority on all tasks of each recorded crowd; means over seeds.",
         crowds[crowds["method"].isin(DRAWN)],
         "data",
         "gain",
         "recorded crowd",
-        "accuracy less the majority's",
+        "accuracy minus the majority's",
         series="method",
         kind="points",
         references=majority,

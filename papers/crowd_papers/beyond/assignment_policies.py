@@ -3,7 +3,7 @@
 Each trial draws a crowd, orders it, lets one policy of `workbench.assignment.policies` assign
 tasks, and measures against the certified bound of the offline relaxation with true skills. The
 skills a policy is told are the true ones (then all that is lost is lost to not knowing who comes)
-or those estimated from s gold tasks a type: shares of right answers, as the paper's algorithm
+or those estimated from s gold tasks per type: shares of right answers, as the paper's algorithm
 always has them, or means or medians of posteriors whose prior is fitted to the workers sampled
 before (or met before, where there is no sample). Hindsight always has the true ones. All policies
 meet the same workers, orders and gold answers.
@@ -263,7 +263,7 @@ def best_policies(
     Parameters
     ----------
     table
-        A row a trial, with `policy, repetition, ratio, covered, ratio_repaired`.
+        One row per trial, with `policy, repetition, ratio, covered, ratio_repaired`.
     by
         Columns that make the settings.
     policies

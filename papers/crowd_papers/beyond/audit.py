@@ -377,7 +377,7 @@ def _promise_finding(table: pd.DataFrame) -> str:
 
 
 def costs(trials: pd.DataFrame) -> pd.DataFrame:
-    """One row a crowd, labels a task and ε, with ratios."""
+    """One row per crowd, labels per task and ε, with ratios."""
     columns = ["answers", "wrong", "allowed", "audits", "checks", "checks_se", "prior_posterior"]
     columns += ["alpha", "fixed", "limit"]
     table = trials[["data", "labels", "error", *columns]].copy()
@@ -407,7 +407,7 @@ def _cost_findings(table: pd.DataFrame) -> list[str]:
 
 
 def certified_shares(trials: pd.DataFrame) -> pd.DataFrame:
-    """One row a crowd: shares after each number of checks, ours and by even draws."""
+    """One row per crowd: shares after each number of checks, ours and by even draws."""
     names = [f"{kind}_{most}" for most in LOOKS for kind in ("share", "se", "even")]
     return trials[["data", "labels", "error", "answers", "wrong", "audits", "false", *names]]
 
@@ -425,7 +425,7 @@ def _share_finding(table: pd.DataFrame) -> str:
 
 
 def loops_by_crowd(trials: pd.DataFrame) -> pd.DataFrame:
-    """One row a crowd and a price: sets, those that miss their promise, and means over sets."""
+    """One row per crowd and a price: sets, those that miss their promise, and means over sets."""
     means = ["wrong_before", "believed", "left", "bought", "checks", "corrected", "given_up"]
     return trials[["crowd", "price", "error", "sets", "misses", *means, "cost"]]
 

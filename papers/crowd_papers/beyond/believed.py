@@ -2,7 +2,7 @@
 
 Labels of each task are put in an order drawn at random; a batch is all tasks, or so many of them
 drawn, with the first b labels of each. `aggregate` labels it without gold, its confidences
-calibrated by labels held out, and believes that one less their mean is wrong; *made* is the error
+calibrated by labels held out, and believes that one minus their mean is wrong; *made* is the error
 on tasks with gold, ties by expectation. Batches of which nothing can be told
 (`accuracy.believed.untold`), or with fewer than `SCORED` tasks of gold, are left out.
 
@@ -60,7 +60,7 @@ CROWDS = (
 )
 """Recorded crowds of the table."""
 LEVELS = ("2", "3", "5", "10", ALL)
-"""Labels a task."""
+"""Labels per task."""
 BATCHES = (0, 100, 300)
 """Tasks of a batch; 0 for all."""
 ORDERS = 2

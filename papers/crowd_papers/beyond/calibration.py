@@ -197,7 +197,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     table = by_crowd(rows)
     tables = {
         "Stated and actual error, means over draws of the control tasks": table,
-        "Measured error less the actual one, means over crowds": signed(rows),
+        "Measured error minus the actual one, means over crowds": signed(rows),
     }
     charts = (stated_chart(table, len(rows)), held_chart(table, len(rows)))
     return Analysis((ended(trials), *findings(table)), tables, charts)
@@ -315,7 +315,7 @@ def stated_chart(table: pd.DataFrame, trials: int) -> Chart:
     return Chart(
         "stated",
         "Error that was stated before the labels were looked at, against the actual error on the "
-        f"tasks left, a mark for each crowd and number of control tasks; {trials:,} trials.",
+        f"tasks left, one mark per crowd and number of control tasks; {trials:,} trials.",
         pd.concat(marks, ignore_index=True),
         "actual",
         "stated",

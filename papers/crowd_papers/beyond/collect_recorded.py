@@ -7,7 +7,7 @@ counts. Gold scores the labels, and nothing else.
   record, in `STEPS` equal steps and at half of all. Each is held against `fixed`, so many labels a
   task and Dawid–Skene, in pairs: in an order of one seed both meet the same workers at a task. The
   standard error is of both orders and gold tasks, as crossed.
-- *So many labels a task* (`budgets`): 1, 2, 3 and 5 for each task in the mean, as far as they are
+- *So many labels per task* (`budgets`): 1, 2, 3 and 5 for each task in the mean, as far as they are
   on record, held against as many for every task and EBCC, and against as many by `uncertain`, in
   pairs and with the same standard error.
 - *Closed at ε* (`epsilon`): the policy closes a task when it believes the error to be ε. Some gold
@@ -85,11 +85,11 @@ CROWDS = (
     "music_genre",
 )
 ONE_BUDGET = "product"
-"""It has three labels a task, so that there is nothing to draw."""
+"""It has three labels per task, so that there is nothing to draw."""
 FEW = (ONE_BUDGET, "music_genre")
-"""Crowds of fewer than five labels a task, of which half says nothing."""
+"""Crowds of fewer than five labels per task, of which half says nothing."""
 ALL, EACH = "up to all", "a task"
-"""Budgets: steps from three labels a task up to all on record, or `A_TASK`."""
+"""Budgets: steps from three labels per task up to all on record, or `A_TASK`."""
 SMALL = "sat12"
 """It has 32 tasks with gold: ten of them are controls."""
 STOPPED = ("bluebird", "rte", "sp_amt", "face", "sentiment", "zencrowd_us")
@@ -101,7 +101,7 @@ DRAWN = tuple(
     name for name in ("fixed", "margin", "uncertain-drawn", "until-sure") if name in POLICIES
 )
 A_TASK = (1, 2, 3, 5)
-"""Labels a task in the mean at which policies are held against EBCC and `PLAIN`."""
+"""Labels per task in the mean at which policies are held against EBCC and `PLAIN`."""
 PLAIN = "uncertain"
 """The plain way to look at labels: the task in most doubt, any worker, answers by `pooled`."""
 RESTARTS = 2
@@ -110,7 +110,7 @@ MUCH, MARGIN = 1.3, 0.01
 """A belief holds where the error made is at most `MUCH` times it, and `MARGIN`, and two standard
 errors."""
 LEAST, STEPS = 3, 11
-"""Labels a task from which on policies are compared; steps up to all labels."""
+"""Labels per task from which on policies are compared; steps up to all labels."""
 ENOUGH = 0.9
 """Share of the budgets at which a policy must not be worse."""
 
@@ -160,7 +160,7 @@ def _bought(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Rec
 
 
 def _bought_a_task(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Record:
-    """Error at so many labels a task, beside that of as many for each and EBCC, and `PLAIN`'s."""
+    """Error at so many labels per task, beside that of as many for each and EBCC, and `PLAIN`'s."""
     n, labels = len(pool.tasks), int((answers.label >= 0).sum())
     each = [b for b in A_TASK if b * n <= labels]
     budgets = tuple(b * n for b in each)
@@ -301,7 +301,7 @@ def about_budgets(rows: pd.DataFrame) -> Analysis:
 
 
 def steps(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row a crowd, policy and step: budget, error, and how much more than that of `fixed`."""
+    """One row per crowd, policy and step: budget, error, and how much more than that of `fixed`."""
     names = ("budget", "error", "more", "se")
     parts = []
     for step in (*map(str, range(STEPS + 1)), "half"):
@@ -354,7 +354,7 @@ AT_EACH = ("own", "ebcc", "more", "se", "plain", "beyond", "beyond_se")
 
 
 def about_labels_a_task(rows: pd.DataFrame) -> Analysis:
-    """Errors at so many labels a task, beside as many for each task and EBCC, and `PLAIN`'s."""
+    """Errors at so many labels per task, beside as many for each task and EBCC, and `PLAIN`'s."""
     if rows.empty:
         return Analysis()
     parts = []
@@ -370,19 +370,19 @@ def about_labels_a_task(rows: pd.DataFrame) -> Analysis:
         near = points.groupby("data", sort=False)["within"].mean() >= ENOUGH
         behind = ", ".join(str(name) for name in near.index[~near])
         findings.append(
-            f"{policy}, at 1, 2, 3 and 5 labels a task: not worse than as many for each and EBCC "
+            f"{policy}, at 1, 2, 3 and 5 labels per task: not worse than as many for each and EBCC "
             f"by more than a standard error at 90 % of the budgets on {near.sum()} of {len(near)} "
             f"crowds{f' (not on {behind})' if behind else ''}, and at {points['within'].sum()} of "
             f"{len(points)} budgets in all; wrong on {points['more'].mean():+.4f} more in the mean."
         )
         if policy != PLAIN:
             findings.append(beside_plain(str(policy), points))
-    caption = f"On so many labels a task, beside fixed k and EBCC, and {PLAIN}"
+    caption = f"On so many labels per task, beside fixed k and EBCC, and {PLAIN}"
     return Analysis(tuple(findings), {caption: table}, (side_by_side(table),))
 
 
 def side_by_side(table: pd.DataFrame) -> Chart:
-    """Errors of policies, of `PLAIN` and of as many labels for each and EBCC, a panel a crowd."""
+    """Errors of policies, of `PLAIN` and of even labels and EBCC, one panel per crowd."""
     parts = [table[["data", "a_task", "policy", "own"]].rename(columns={"own": "error"})]
     for name, column in ((PLAIN, "plain"), ("as many for each, EBCC", "ebcc")):
         part = table[["data", "a_task", column]].rename(columns={column: "error"})
@@ -390,12 +390,12 @@ def side_by_side(table: pd.DataFrame) -> Chart:
     shown = pd.concat(parts, ignore_index=True)
     return Chart(
         "labels-a-task",
-        "Share of wrong labels, by labels a task in the mean, mean of orders of workers; "
+        "Share of wrong labels, by labels per task in the mean, mean of orders of workers; "
         f"{table['data'].nunique()} crowds.",
         shown.astype({"policy": str}).drop_duplicates(["data", "a_task", "policy"]),
         "a_task",
         "error",
-        "labels a task",
+        "labels per task",
         "error",
         series="policy",
         panel="data",
@@ -403,7 +403,7 @@ def side_by_side(table: pd.DataFrame) -> Chart:
 
 
 def beside_plain(policy: str, points: pd.DataFrame) -> str:
-    """Where one policy is behind `PLAIN` by more than two standard errors, by labels a task."""
+    """Where one policy is behind `PLAIN` by more than two standard errors, by labels per task."""
     parts = []
     for b, some in points.groupby("a_task"):
         behind = some.loc[some["beyond"] > 2.0 * some["beyond_se"] + 1e-12, "data"].astype(str)

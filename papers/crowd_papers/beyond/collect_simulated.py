@@ -321,7 +321,7 @@ STUDY = Study(
             float, 0.05, "error that each task may have", least=1e-4, most=0.4, paired=True
         ),
         "labels": Parameter(
-            int, 5, "k, labels a task under `fixed`", least=1, most=1000, paired=True
+            int, 5, "k, labels per task under `fixed`", least=1, most=1000, paired=True
         ),
     },
     sizes={

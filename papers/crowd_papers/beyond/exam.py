@@ -107,12 +107,12 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     )
     chart = Chart(
         "exam",
-        f"Labels a task, exam included, by its length; {len(rows):,} trials.",
+        f"Labels per task, exam included, by its length; {len(rows):,} trials.",
         exams.assign(each=exams["paid"] / exams["tasks"]),
         x="exam",
         y="each",
         x_label="G, gold tasks a worker labels first",
-        y_label="labels a task",
+        y_label="labels per task",
         series="epsilon",
         panel="capacity",
     )
@@ -121,7 +121,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
 
 
 def bounded(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row a cell: means, and the bound at the error pooled over the cell's trials.
+    """One row per cell: means, and the bound at the error pooled over the cell's trials.
 
     The bound is convex in ε and of the expectation, so that at the mean error it is below what the
     mean trial pays.
@@ -145,7 +145,7 @@ def bounded(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _bound(row: dict[Any, Any]) -> float:
-    """Labels a task, at least."""
+    """Labels per task, at least."""
     # None seen is no reason for infinity; half of the answers wrong need no label.
     error = min(max(row["error"], 0.5 / (row["tasks"] * row["trials"])), 0.499)
     prior = {row["good"]: row["share"], 0.5: 1.0 - row["share"]}
@@ -184,7 +184,7 @@ def best_exam(cell: pd.DataFrame) -> str:
 
 def _paid(row: dict[Any, Any]) -> str:
     each, spread = row["paid"] / row["tasks"], row["paid_se"] / row["tasks"]
-    return f"{each:.2f} ± {spread:.2f} labels a task, {row['error']:.3f} wrong"
+    return f"{each:.2f} ± {spread:.2f} labels per task, {row['error']:.3f} wrong"
 
 
 SMALL = {"tasks": [100], "workers": [400]}

@@ -85,7 +85,7 @@ LABELS = {
 
 
 def analyse(trials: pd.DataFrame) -> Analysis:
-    """Labels a task by rung, their order, and how far above the information limit they are."""
+    """Labels per task by rung, their order, and how far above the information limit they are."""
     rows = ended_well(trials)
     if rows.empty:
         return Analysis((ended(trials),))
@@ -104,18 +104,18 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     charts = tuple(
         Chart(
             name,
-            f"Labels a task, {words}; {len(rows):,} trials.",
+            f"Labels per task, {words}; {len(rows):,} trials.",
             table.reset_index(),
             x="epsilon",
             y=name,
             x_label="ε",
-            y_label="labels a task",
+            y_label="labels per task",
             series="crowd",
             panel="capacity",
         )
         for name, words in LABELS.items()
     )
-    tables = {"Labels a task by rung, in the mean": table.reset_index()}
+    tables = {"Labels per task by rung, in the mean": table.reset_index()}
     return Analysis((ended(trials), *above_limit(rows)), tables, charts)
 
 
@@ -157,7 +157,7 @@ STUDY = Study(
     parameters={
         "tasks": Parameter(int, 1000, "n", least=1, most=5000),
         "workers": Parameter(int, 300, "m", least=2, most=2000),
-        "capacity": Parameter(int, 200, "M, tasks a worker", least=1),
+        "capacity": Parameter(int, 200, "M, tasks per worker", least=1),
         "crowd": Parameter(str, "spammer-hammer", "how skills are drawn", choices=CROWDS),
         "epsilon": Parameter(float, 0.05, "ε, error of each task", least=1e-9, most=0.49),
         "runs": Parameter(int, 10, "simulations of the sequential rung", least=2),

@@ -281,7 +281,7 @@ def _correction(problem: OnlineProblem, params: Params) -> float:
 
 AXES = {
     "gamma": "sample, γ",
-    "requirement": "C, units a task (m ∝ C)",
+    "requirement": "C, units per task (m ∝ C)",
     "quality": "qualities",
     "capacity": "capacity M",
     "repair": "repair price U",
@@ -383,10 +383,10 @@ def along_axes(rows: pd.DataFrame) -> pd.DataFrame:
 
 PARAMETERS = {
     "quality": Parameter(str, "1 3 6", "what labels bring by worker type, whole units"),
-    "requirement": Parameter(int, 18, "C, units a task needs", least=1, most=60),
+    "requirement": Parameter(int, 18, "C, units per task needs", least=1, most=60),
     "tasks": Parameter(int, 4, "n", least=1, most=12),
     "workers": Parameter(int, 12, "m", least=1, most=30),
-    "capacity": Parameter(int, 3, "M, tasks a worker", least=1, most=12),
+    "capacity": Parameter(int, 3, "M, tasks per worker", least=1, most=12),
     "arrival": Parameter(
         str,
         "independent",
@@ -396,7 +396,7 @@ PARAMETERS = {
     "repair": Parameter(float, 2.0, "U, price of a unit that is lacking", least=0.01, most=100),
     "gamma": Parameter(float, 0.3, "γ, sampled workers for each worker", least=1e-6, most=100),
     "gold": Parameter(
-        int, 0, "s, gold answers a worker; 0: skills are told", least=0, most=10**7, paired=True
+        int, 0, "s, gold answers per worker; 0: skills are told", least=0, most=10**7, paired=True
     ),
     "skills": Parameter(
         str, "plug-in", "estimate of skills", choices=get_args(SkillEstimate), paired=True

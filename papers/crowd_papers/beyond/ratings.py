@@ -2,7 +2,7 @@
 
 Gold of half of the tasks, drawn at random, teaches: levels, gains and noise of the workers, and
 what all who rate a task are off together (`workbench.aggregation.ratings`). The other half is
-estimated from so many ratings a task, drawn at random, and held against its gold. Promised is the
+estimated from so many ratings per task, drawn at random, and held against its gold. Promised is the
 root mean square of the standard errors there: with the floor of the fit itself, and with the one
 that left-out tasks of the taught half call for. Beside it stand the mean and the median of the same
 ratings, and the K most precise workers, whoever of them rated the task.
@@ -36,7 +36,7 @@ from workbench.studies import (
 SIMULATED = "simulated"
 RECORDED = ("joy", "valence")
 SIZE = (200, 30, 12)
-"""Tasks, workers, and ratings a task of the simulated crowd."""
+"""Tasks, workers, and ratings per task of the simulated crowd."""
 SLOPE, FLOOR, GAINS, TRUTH = 0.6, 40.0, 0.3, 18.0
 """B, A, the spread of gains, and τ of the simulated crowd."""
 WAYS = ("made", "promised", "promised_by_fit", "mean", "median")
@@ -116,7 +116,7 @@ def trial(params: Params, streams: Streams) -> Record:
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """Root mean squares over the splits, a row a crowd and number of ratings."""
+    """Root mean squares over the splits, one row per crowd and number of ratings."""
     columns = [*WAYS, "hired_made", "hired_promised", "least", "spread"]
     squares = rows.assign(**{name: rows[name].astype(float) ** 2 for name in columns})
     means: pd.DataFrame = squares.groupby(["crowd", "each"])[columns].mean()
@@ -130,7 +130,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 def findings(found: pd.DataFrame) -> list[str]:
     """Made beside promised, and beside the mean."""
     return [
-        f"{row['crowd']}, {row['each']} ratings a task: made {row['made']:.3g}, promised "
+        f"{row['crowd']}, {row['each']} ratings per task: made {row['made']:.3g}, promised "
         f"{row['promised']:.3g} (by the fit alone {row['promised_by_fit']:.3g}), ratio "
         f"{row['ratio']:.2f}; the mean is off by {row['mean']:.3g}, the median by "
         f"{row['median']:.3g}. The most precise workers make {row['hired_made']:.3g}, promised "
@@ -140,7 +140,7 @@ def findings(found: pd.DataFrame) -> list[str]:
 
 
 def analyse(trials: pd.DataFrame) -> Analysis:
-    """Made beside promised, by crowd and ratings a task."""
+    """Made beside promised, by crowd and ratings per task."""
     rows = ended_well(trials)
     if rows.empty:
         return Analysis((ended(trials),))
@@ -148,7 +148,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     chart = Chart(
         "ratings",
         f"Made against promised, root mean squares in points, {len(rows)} splits of the gold.",
-        rows.assign(ratings=rows["each"].astype(str) + " ratings a task"),
+        rows.assign(ratings=rows["each"].astype(str) + " ratings per task"),
         "promised",
         "made",
         "promised",

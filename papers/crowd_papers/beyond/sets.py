@@ -237,13 +237,13 @@ def _labelled(table: pd.DataFrame, seed: Seed, tasks: int) -> IntArray:
 
 
 def analyse(trials: pd.DataFrame) -> Analysis:
-    """Labels a task by each way to plan, errors promised and made, and answers both ways."""
+    """Labels per task by each way to plan, errors promised and made, and answers both ways."""
     rows = ended_well(trials)
     plans, promises, answers = (rows[rows["of"] == of] for of in (PLANS, PROMISES, ANSWERS))
     tables, charts, sentences = {}, [], [ended(trials)]
     if len(plans):
         names = [*WAYS, "label_error", "label_worst", "set_error", "proven"]
-        tables["Sets bought a task, and errors made"] = mean_columns(plans, ["labels"], names)
+        tables["Sets bought per task, and errors made"] = mean_columns(plans, ["labels"], names)
         charts.append(_chart(plans))
         sentences += _saved(plans)
     if len(promises):
@@ -269,7 +269,7 @@ def _chart(plans: pd.DataFrame) -> Chart:
     rows = rows.assign(low=rows["mean"] - half, high=rows["mean"] + half)
     return Chart(
         "sets",
-        f"Sets bought a task to promise each label an error of {plans['epsilon'].iloc[0]:g}, "
+        f"Sets bought per task to promise each label an error of {plans['epsilon'].iloc[0]:g}, "
         f"skills known: means over {len(plans)} crowds, with 95 % intervals.",
         rows,
         "labels",
@@ -303,7 +303,8 @@ def _kept(promises: pd.DataFrame) -> list[str]:
     """What is promised and made, by promise."""
     return [
         f"{labels} labels, skills from {own['gold'].iloc[0]} gold tasks, {word} promised at "
-        f"{own['epsilon'].iloc[0]:g}: {own[f'bought_{way}'].mean():.2f} sets a task; label errors "
+        f"{own['epsilon'].iloc[0]:g}: {own[f'bought_{way}'].mean():.2f} sets per task; label "
+        "errors "
         f"{own[f'expected_{way}'].mean():.4f} expected in the mean, "
         f"{own[f'made_{way}'].mean():.4f} made; sets {own[f'set_expected_{way}'].mean():.3f} "
         f"expected to be wrong, {own[f'set_made_{way}'].mean():.3f} made."
@@ -315,7 +316,8 @@ def _kept(promises: pd.DataFrame) -> list[str]:
 def _better(answers: pd.DataFrame) -> list[str]:
     """Macro F1 and set error both ways."""
     return [
-        f"{labels} labels, {each} sets a task: label by label {own['set_error_label'].mean():.3f} "
+        f"{labels} labels, {each} sets per task: label by label "
+        f"{own['set_error_label'].mean():.3f} "
         f"of the sets are wrong, macro F1 is {own['f1_label'].mean():.3f}; joined as "
         f"{own['classes'].mean():.0f} classes {own['set_error_joined'].mean():.3f}, "
         f"{own['f1_joined'].mean():.3f}."

@@ -152,10 +152,10 @@ def gain_chart(gains: pd.DataFrame) -> Chart:
     longest = table.groupby(["crowd", "series"])["tasks"].transform("max")
     return mean_chart(
         "gain",
-        "Average reward less the accuracy of the full crowd's vote; above 0 LS_OL has paid.",
+        "Average reward minus the accuracy of the full crowd's vote; above 0 LS_OL has paid.",
         table[(longest > PAPER_T) | (longest == longest.max())],
         "tasks",
-        ("tasks", "average reward less the full crowd's"),
+        ("tasks", "average reward minus the full crowd's"),
         unit="runs",
         series="series",
         panel="crowd",
@@ -239,7 +239,7 @@ STUDY = Study(
 # What the paper claims.
 
 ONE_ROUND = ("able", "half", "spread")
-"""Crowds of which `learn-theory` computes what one round a tester tends to."""
+"""Crowds of which `learn-theory` computes what one round per tester tends to."""
 
 
 @claim(
@@ -250,7 +250,7 @@ ONE_ROUND = ("able", "half", "spread")
     studies=("learn-average", "learn-theory"),
 )
 def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
-    """Average reward less the full crowd's at the paper's size, by schedule; and later on."""
+    """Average reward minus the full crowd's at the paper's size, by schedule; and later on."""
     runs = paying(trials)
     first = first_set_up(runs)
     by_schedule = leads(first.groupby(["tests", "repeats"], dropna=False)["gain"])
@@ -262,10 +262,11 @@ def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
     single = only(theory, RUNS, question="one-round", crowd="able", workers=5)
     wrong = {name: percent(share_of(single, f"wrong_{name}"), 0) for name in ONE_ROUND}
     figures = (
-        f"Ahead after {PAPER_T} tasks, {room.mean():.3f} to be had: {', '.join(texts)}. It is "
+        f"Lead over the full crowd after {PAPER_T} tasks, where {room.mean():.3f} is possible: "
+        f"{', '.join(texts)}. It is "
         f"ahead for good with: {lasting_leads(runs)}. In {percent((room < EQUAL).mean())} of the "
         "first set-up's runs the full crowd is S* itself, and there is nothing to gain"
-        f"{of_table_1(runs)}. With one round a tester (G2 = 0) p̂ tends to the rate of agreement "
+        f"{of_table_1(runs)}. With one round per tester (G2 = 0) p̂ tends to the rate of agreement "
         f"with the majority, and the set to a wrong one for ever in {wrong['able']} of crowds of "
         f"skills in [0.6, 1], {wrong['half']} in [0.5, 1] and {wrong['spread']} in [0.3, 1]; what "
         f"that loses is small, {single['loss_able'].astype(float).mean():.3f} in the first."
@@ -319,7 +320,7 @@ def of_table_1(runs: pd.DataFrame) -> str:
     statement="The weighted vote gains more than the simple one.",
 )
 def figure_5(trials: pd.DataFrame) -> Ruling:
-    """Average reward by weighted vote less by simple vote, five workers."""
+    """Average reward by weighted minus by simple vote, five workers."""
     runs = paying(trials)
     rows = runs[(runs["crowd"] == "from-0.6") & (runs["workers"] == DEFAULT["workers"])]
     rows = rows[rows["tests"] == DEFAULT["tests"]]
@@ -330,5 +331,8 @@ def figure_5(trials: pd.DataFrame) -> Ruling:
         f"{row.schedule}, {row.tasks:,} tasks: {signed(row.mean, row.sem, 4)}"
         for row in records(table)
     ]
-    figures = f"Average reward by weighted less by simple vote, same crowds: {'; '.join(texts)}."
+    figures = (
+        "Average reward with the weighted minus that with the simple vote, on the same crowds: "
+        f"{'; '.join(texts)}."
+    )
     return ruling_of_all(figures, table["ahead"])

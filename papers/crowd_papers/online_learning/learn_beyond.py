@@ -226,10 +226,10 @@ def about_recorded(rows: pd.DataFrame) -> Analysis:
     table = at_end(rows)
     chart = mean_chart(
         "recorded",
-        "Accuracy less that of the majority of all labels.",
+        "Accuracy minus that of the majority of all labels.",
         table,
         "crowd",
-        ("crowd", "accuracy less the majority's"),
+        ("crowd", "accuracy minus the majority's"),
         y="gain",
         low="gainlow",
         high="gainhigh",

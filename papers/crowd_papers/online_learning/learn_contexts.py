@@ -380,7 +380,7 @@ def longest(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
 @claim(
     id="learn-contexts-discrete",
     source="Section 5",
-    statement="With |W| contexts, learnt each on its own, the regret is |W| times as large.",
+    statement="If each of |W| contexts is learnt on its own, the regret is |W| times as large.",
 )
 def discrete(trials: pd.DataFrame) -> Ruling:
     """Regret with |W| contexts over that with one, on the same crowds, in as many tasks.

@@ -252,7 +252,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     findings = [crowd_text(row) for row in records(by_crowd(rows))]
     tables = {
         "Settings of LS_OL: means over blocks and orders": by_setting(rows, ERRORS),
-        "Average error over time, less the full crowd's": gaps(rows),
+        "Average error over time, minus the full crowd's": gaps(rows),
         "Disagreement and vetting": by_setting(rows, DISAGREEMENT),
     }
     charts = nonempty(error_chart(rows), distribution_chart(rows), disagreement_chart(rows))
@@ -266,7 +266,7 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_differences(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add errors less the full crowd's, and whether vetting, where there is any, drops somebody."""
+    """Add errors minus the full crowd's, and whether vetting, if there is any, drops somebody."""
     dropped = rows["removals"].where(rows["vetting"] != "none") > 0
     return rows.assign(
         removed_at=rows["removed_at"].astype(float),
@@ -326,7 +326,7 @@ def crowd_text(row: Any) -> str:
 
 
 def over_time(rows: pd.DataFrame) -> pd.DataFrame:
-    """Errors of `CURVES` at each of `SHARES`, at the defaults: a row a trial, curve and share."""
+    """Errors of `CURVES` at each of `SHARES`, at the defaults, by trial, curve and share."""
     rows = at_defaults(rows)
     ids = ["crowd", *instance_columns(rows)]
     parts = [
@@ -338,7 +338,7 @@ def over_time(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def gaps(rows: pd.DataFrame) -> pd.DataFrame:
-    """Errors less the full crowd's on the same orders."""
+    """Errors minus the full crowd's on the same orders."""
     return paired_differences(
         over_time(rows),
         by=["crowd", "share"],
@@ -579,15 +579,15 @@ def blocks_as_assumed(rows: pd.DataFrame) -> int:
 @claim(
     id="learn-crowds-disagreement",
     source="Sections 3.5.3 and 6.2",
-    statement="Counts of disagreement with the majority tell the least accurate worker. (Measured "
-    "on public data sets.)",
+    statement="Counts of disagreement with the majority show who is the least accurate worker. "
+    "(Measured on public data sets.)",
 )
 def disagreement_tells_the_worst(trials: pd.DataFrame) -> Ruling:
     """Whether who differs most over all tasks is the least accurate by gold; rank correlation."""
     crowds, shuffled = by_name(trials), by_name(trials, coins=True)
     figures = (
-        "Who differs most is the least accurate by gold in (rank correlation of counts and gold "
-        f"errors beside it): {ranks_text(crowds)}. At least "
+        "Share of trials in which the worker who differs most is the least accurate by gold, and "
+        f"rank correlation of counts and gold errors: {ranks_text(crowds)}. At least "
         f"{percent(RIGHT)} is asked for. With independent errors: {ranks_text(shuffled)}."
     )
     fine = []
@@ -626,7 +626,8 @@ def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
         for name, own in crowds.items()
     ]
     figures = (
-        "Who differs most in the end has done so since the first half of the tasks in: "
+        "Share of trials in which the worker who differs most in the end has done so since the "
+        "first half of the tasks: "
         f"{'; '.join(texts)}."
     )
     return ruling_of_all(figures, [share > USUAL for share in early.values()])
@@ -654,7 +655,8 @@ def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
     if not fine:
         raise NotMeasured(f"the printed rule dropped somebody in fewer than {DRAWS} trials")
     figures = (
-        "Trials that drop somebody, when first (median), and how often not the least accurate: "
+        "Trials that drop a worker, when they first do (median), and how often she is not the "
+        "least accurate: "
         f"{'; '.join(texts)}. The printed rule says {percent(STATED)} at "
         "most, after a number of rounds fixed beforehand."
     )
@@ -668,7 +670,7 @@ def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
     "public data sets.)",
 )
 def average_error(trials: pd.DataFrame) -> Ruling:
-    """Average error of LS_OL less the full crowd's, and when it stays below."""
+    """Average error of LS_OL minus the full crowd's, and when it stays below."""
     crowds = at_both_schedules(trials)
     filed = [
         f"{name} {signed(*less(own), 4)}" for name, own in by_name(trials, order="file").items()
@@ -678,7 +680,7 @@ def average_error(trials: pd.DataFrame) -> Ruling:
         for name, own in by_name(trials, coins=True).items()
     ]
     figures = (
-        "Average error of LS_OL, and of the full crowd. "
+        "Average error of LS_OL and of the full crowd. "
         f"{'. '.join(error_text(name, own) for name, own in crowds.items())}. Differences at G1 = "
         f"{TESTS[0]:g} in the file's order (of all bluebird a single one, so that the error is of "
         f"LS_OL's coins alone): {'; '.join(filed)}. With independent errors: "
@@ -693,7 +695,7 @@ def average_error(trials: pd.DataFrame) -> Ruling:
 
 
 def less(rows: pd.DataFrame, share: int = 100) -> tuple[float, float]:
-    """Mean error of LS_OL less the full crowd's after a share of the tasks, and its error."""
+    """Mean error of LS_OL minus the full crowd's after a share of the tasks, and its error."""
     return mean_se(rows[f"error_{share}"] - rows[f"crowd_error_{share}"])
 
 
@@ -714,7 +716,7 @@ def error_text(name: str, rows: pd.DataFrame) -> str:
     when = "not below in the end" if since is None else f"below from {since} % of the tasks on"
     apart = rows["error_100"] - rows["crowd_error_100"]
     return (
-        f"{name}: {plus_minus(*mean_of(rows, 'error_100'))} for "
+        f"{name}: {plus_minus(*mean_of(rows, 'error_100'))} and "
         f"{plus_minus(*mean_of(rows, 'crowd_error_100'))}, difference {signed(*less(rows), 4)}, "
         f"{when}; lower in {percent((apart < 0).mean())}, higher in {percent((apart > 0).mean())} "
         f"of {len(rows)} trials"
@@ -783,7 +785,9 @@ def weighted(trials: pd.DataFrame) -> Ruling:
         both = own.set_index(index)["error_100"] - simple[name].set_index(index)["error_100"]
         differences[name] = mean_se(enough(both.dropna().to_frame(), DRAWS, name)["error_100"])
     texts = [f"{name} {signed(mean, se, 4)}" for name, (mean, se) in differences.items()]
-    figures = f"Average error of LS_OL, weighted less simple majority: {'; '.join(texts)}."
+    figures = (
+        f"Average error of LS_OL with weighted minus that with simple majority: {'; '.join(texts)}."
+    )
     if any(mean > BEYOND * se for mean, se in differences.values()):
         return Ruling.does_not_transfer(figures)
     better = all(mean < -BEYOND * se for mean, se in differences.values())

@@ -106,7 +106,7 @@ def extremes(table: pd.DataFrame) -> list[str]:
                 for row in records(own.sort_values("gain"))
             )
             texts.append(
-                f"{crowd}, T = {tasks:,}: reward less the full crowd's, most at {most}, least at "
+                f"{crowd}, T = {tasks:,}: reward minus the full crowd's, most at {most}, least at "
                 f"{least}."
             )
     return texts
@@ -188,10 +188,10 @@ def sensitivity_chart(table: pd.DataFrame) -> Chart:
     )
     return mean_chart(
         "sensitivity",
-        "Average reward less the accuracy of the full crowd's vote, by G1 and G2.",
+        "Average reward minus the accuracy of the full crowd's vote, by G1 and G2.",
         table,
         "tests",
-        ("G1", "average reward less the full crowd's"),
+        ("G1", "average reward minus the full crowd's"),
         y="gain",
         unit="runs",
         series="series",
@@ -323,7 +323,7 @@ def delay(trials: pd.DataFrame) -> Ruling:
         larger |= bool((times > times.index.to_numpy().clip(1)).any())
     if not texts:
         raise NotMeasured(f"no setting has {RUNS} runs with and without a delay")
-    figures = f"Regret with a delay by that without: {'; '.join(texts)}."
+    figures = f"Regret with a delay divided by that without: {'; '.join(texts)}."
     return Ruling.refuted(figures) if larger else Ruling.holds(figures)
 
 
@@ -354,9 +354,9 @@ def decreasing(trials: pd.DataFrame) -> Ruling:
         for eta, (early, late) in stretches.items()
     ]
     figures = (
-        f"Regret of exploiting, a task, from {marks[0]:,} to {marks[1]:,} tasks and from there to "
+        f"Regret of exploiting per task, from {marks[0]:,} to {marks[1]:,} tasks and from there to "
         f"{last:,}: {'; '.join(texts)}. The more is explored the less exploiting costs; that it "
-        "costs ever less a task cannot be seen yet where it does not fall."
+        "costs ever less per task cannot be seen yet where it does not fall."
     )
     if all(is_less(late, early) for eta, (early, late) in stretches.items() if eta > 0):
         return Ruling.holds(figures)

@@ -70,7 +70,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         for row in records(table)
         if row.part != "exploring"
     ]
-    caption = "Shapes of growth (log-likelihood less that of log²T)"
+    caption = "Shapes of growth (log-likelihood minus that of log²T)"
     tables = {caption: table} if len(table) else {}
     return Analysis((ended(trials), *findings), tables, charts(rows))
 
@@ -93,7 +93,7 @@ def verdicts(table: pd.DataFrame, least: int = FROM) -> pd.DataFrame:
     -------
     DataFrame
         `crowd, tests, repeats, part, runs, since` (tasks), `at_end, at_end_se` (regret at the last
-        checkpoint), the log-likelihood of each of `SHAPES` less that of log²T, `likeliest`,
+        checkpoint), the log-likelihood of each of `SHAPES` minus that of log²T, `likeliest`,
         `ahead`, and `power`: the exponent γ of T^γ over the last decade, with `power_se`.
     """
     rows = []

@@ -110,7 +110,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     last = curves["horizon"].max()
     accuracy, regret = accuracies(rows), regret_at(curves[curves["tasks"] == last])
     tables = {
-        "Average accuracy, labels a task, mean size of a set": accuracy,
+        "Average accuracy, labels per task, mean size of a set": accuracy,
         f"Regret after {last:,} tasks, against the best set by majority; and regret less that "
         f"of the {REFERENCE}, in pairs": regret,
         "Regret over time": means(curves, [*KEYS, "tasks"], "value"),
@@ -132,7 +132,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
 
 
 def accuracies(rows: pd.DataFrame) -> pd.DataFrame:
-    """Average accuracy by policy and crowd, labels a task (and the interval), size of a set."""
+    """Average accuracy by policy and crowd, labels per task (and the interval), size of a set."""
     table = with_means(rows, KEYS, "reward", "labels_per_task")
     labels, size, best = (
         means(rows, KEYS, name) for name in ("labels_per_task", "size", "best_accuracy")
@@ -146,13 +146,13 @@ def accuracies(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def regret_at(ends: pd.DataFrame) -> pd.DataFrame:
-    """Regret at the last checkpoint, and less that of `REFERENCE` on the same tasks and labels."""
+    """Regret at the last checkpoint, and minus that of `REFERENCE` on the same tasks and labels."""
     regret = with_means(ends.rename(columns={"value": "regret"}), KEYS, "regret")
     return regret.merge(behind(ends), on=KEYS, how="left")
 
 
 def behind(ends: pd.DataFrame) -> pd.DataFrame:
-    """Regret less that of `REFERENCE` on the same tasks and labels: `KEYS, more, more_se`."""
+    """Regret minus that of `REFERENCE` on the same tasks and labels: `KEYS, more, more_se`."""
     if not (ends["policy"] == REFERENCE).any():
         return pd.DataFrame(columns=[*KEYS, "more", "more_se"])
     table = paired_differences(
@@ -170,7 +170,7 @@ def accuracy_chart(group: str, table: pd.DataFrame) -> Chart:
     """Draw the accuracy of some policies against the labels that they buy."""
     return mean_chart(
         f"accuracy-{group}",
-        "Expected average accuracy against labels bought a task, all steps counted.",
+        "Expected average accuracy against labels bought per task, all steps counted.",
         table,
         "labels_per_task",
         ("labels bought per task", "average accuracy"),

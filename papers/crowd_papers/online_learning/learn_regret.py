@@ -1,7 +1,7 @@
 """Figures 2 and 4: how the regret of LS_OL grows, and what the ability of the crowd changes.
 
 Five workers with skills uniform on [a, 1] for a = 0.6, 0.7, 0.8 (the paper's simplification), 2000
-tasks, a price of 0.02 a label, 100 runs; and the crowd of Table 1.
+tasks, a price of 0.02 per label, 100 runs; and the crowd of Table 1.
 
 The paper prints D2 = log t/(a_min − ½)² and presets a_min. G2 is read in three ways: by each
 crowd's own a_min = π(all); by the preset a itself, below which no worker is; and 5 throughout.
@@ -241,7 +241,7 @@ def figure_2(trials: pd.DataFrame) -> Ruling:
     fall = rows[f"regret_{middle}"] / middle - rows[f"regret_{PAPER_T}"] / PAPER_T
     mean, se = mean_se(fall.astype(float))
     figures = (
-        f"R(t) from {EXPLORED_FROM} to {PAPER_T} tasks grows most like, {shapes_text(shapes)}. "
+        f"R(t) from {EXPLORED_FROM} to {PAPER_T} tasks grows most like: {shapes_text(shapes)}. "
         f"R(t)/t falls from t = {middle} to {PAPER_T} by {plus_minus(mean, se)}. By the preset "
         f"a_min = 0.6 G2 is 100, and all steps up to {PAPER_T} explore."
     )
@@ -275,9 +275,9 @@ def figure_2_cost(trials: pd.DataFrame) -> Ruling:
     alike = [is_logarithmic(cost_shapes[name]) == is_logarithmic(shapes[name]) for name in growing]
     last = rows[f"cost_regret_{PAPER_T}"].astype(float)
     figures = (
-        f"R_C(t) = Σ C(S_t) − t C(S*) grows most like, {shapes_text(cost_shapes)}, where R(t) "
-        f"grows most like, {shapes_text(shapes)}; R_C({PAPER_T}) = "
-        f"{plus_minus(*mean_se(last), 2)} at {COST} a label, below 0 in "
+        f"R_C(t) = Σ C(S_t) − t C(S*) grows most like: {shapes_text(cost_shapes)}, where R(t) "
+        f"grows most like: {shapes_text(shapes)}; R_C({PAPER_T}) = "
+        f"{plus_minus(*mean_se(last), 2)} at {COST} per label, below 0 in "
         f"{percent((last < 0).mean())} of the runs, where smaller sets than S* are "
         "chosen. A curve that does not rise throughout has no shape of growth to compare."
     )

@@ -311,7 +311,7 @@ def with_means(rows: pd.DataFrame, by: Sequence[str], value: str, *others: str) 
 
 
 def rewards(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Average reward up to each checkpoint less the full crowd's, a row a run and checkpoint.
+    """Average reward up to each checkpoint minus the full crowd's, a row a run and checkpoint.
 
     Columns `keys, repetition, tasks, reward, gain`; reward = U(S*) − R(n)/n.
     """

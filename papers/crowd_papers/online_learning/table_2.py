@@ -186,14 +186,14 @@ def ruling_by_reading(figures: str, table: pd.DataFrame) -> Ruling:
     studies=("learn-average",),
 )
 def table_2_gap(trials: pd.DataFrame) -> Ruling:
-    """Average reward less the full crowd's, by reading and M."""
+    """Average reward minus the full crowd's, by reading and M."""
     rows = runs_of_table_2(trials)
     rows = rows[rows["vote"] == "majority"]
     rows = rows.assign(late=rows["last_accuracy"] - rows["full_accuracy"])
     groups = rows.groupby(["crowd", "workers"])
     gained, late = leads(groups["gain"]), leads(groups["late"])
     figures = (
-        f"Average reward of {PAPER_T} tasks less the full crowd's, exploring included (G1 = "
+        f"Average reward of {PAPER_T} tasks minus the full crowd's, exploring included (G1 = "
         f"{DEFAULT['tests']:g}, G2 = {READ_AT:g}): {leads_text(gained)}. Printed: +0.317, +0.350, "
         "+0.243, +0.182. Without exploring, the last set chosen less the full crowd: "
         f"{leads_text(late)}."
@@ -218,10 +218,11 @@ def table_2_gap(trials: pd.DataFrame) -> Ruling:
     studies=("learn-average",),
 )
 def table_2_weighted(trials: pd.DataFrame) -> Ruling:
-    """Average reward by weighted less by simple vote, by reading and M."""
+    """Average reward by weighted minus by simple vote, by reading and M."""
     table = weighted_leads(runs_of_table_2(trials), ["crowd", "workers"])
     figures = (
-        f"Average reward by weighted less by simple vote, same crowds: {leads_text(table)}. "
+        "Average reward with the weighted minus that with the simple vote, on the same crowds: "
+        f"{leads_text(table)}. "
         "Printed: +0.041, +0.021, +0.021, +0.007."
     )
     return ruling_by_reading(figures, table)

@@ -75,7 +75,7 @@ def steps(skill: FloatArray, rng: np.random.Generator) -> Record:
 
 
 def costs(skill: FloatArray, rng: np.random.Generator) -> Record:
-    """Extra cost of exploring steps, at 1 a label, beside Section 3.4's bound of it.
+    """Extra cost of exploring steps, at 1 per label, beside Section 3.4's bound of it.
 
     `cost_share` by D1 and D2 as printed, `whole_share` by the whole numbers ⌊D⌋ + 1.
     """
@@ -95,7 +95,7 @@ def costs(skill: FloatArray, rng: np.random.Generator) -> Record:
 
 
 def cost_bound(outside: int, workers: int, d1: float, d2: float) -> float:
-    """Σ_{i∉S*} c_i D1 + Σ_i c_i D1 (D2 − 1) at 1 a label."""
+    """Σ_{i∉S*} c_i D1 + Σ_i c_i D1 (D2 − 1) at 1 per label."""
     return max(outside * d1 + workers * d1 * (d2 - 1), EQUAL)
 
 
@@ -271,7 +271,7 @@ def theorem_3(trials: pd.DataFrame, runs: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-theorem-3-cost",
     source="Theorem 3, bound (7)",
-    statement="So is the cost regret R_C(T).",
+    statement="The cost regret R_C(T) is also at most of order log²T.",
     studies=("learn-theory",),
     where={"question": "bounds"},
 )
@@ -367,7 +367,8 @@ def exploring_cost(trials: pd.DataFrame) -> Ruling:
     whole = trials["whole_share"].max()
     large = trials[(trials["d1"] > NEITHER_SMALL) & (trials["d2"] > NEITHER_SMALL)]
     figures = (
-        f"{len(trials):,} schedules, 1 a label: the extra cost exceeds the bound in {over}, as "
+        f"{len(trials):,} schedules, labels at a price of 1: the extra cost exceeds the bound "
+        f"in {over}, as "
         "testers and rounds are whole numbers above D1 and D2; with ⌊D1⌋ + 1 and ⌊D2⌋ + 1 in their "
         f"place it is at most {whole:.3f} of it. In {len(large)} with D1 and D2 above "
         f"{NEITHER_SMALL:g} it is at most {large['cost_share'].max():.2f} of the bound as printed."
@@ -416,7 +417,8 @@ def lemma_3(trials: pd.DataFrame, runs: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-4",
     source="Lemma 4, (11)",
-    statement="It ranks workers wrongly with probability at most M(2/t² + 1/(αε t^(2−z))).",
+    statement="An exploiting step ranks workers wrongly with probability at most M(2/t² + 1/(αε "
+    "t^(2−z))).",
     studies=("learn-theory", "learn-regret"),
     where={"question": "bounds"},
 )

@@ -121,7 +121,7 @@ def _odds(p: FloatArray) -> FloatArray:
 @claim(
     id="learn-lemma-5",
     source="Lemma 5",
-    statement="A side ahead by the true weights is seen ahead by ε, but for a probability of "
+    statement="A side ahead by the true weights is seen ahead by ε, except with probability "
     "|S|(2/t² + 1/(αε t^(2−z))).",
     studies=("learn-theory",),
 )
@@ -173,7 +173,10 @@ def lemma_6(trials: pd.DataFrame) -> Ruling:
 def lemma_7(trials: pd.DataFrame) -> Ruling:
     """The difference of the products beside the sum of the differences."""
     ratio = trials["lemma_7"].max()
-    figures = f"{len(trials)} crowds, near and extreme: at most {ratio:.4f} of the sum."
+    figures = (
+        f"{len(trials)} crowds, near and extreme: the left side is at most {ratio:.4f} "
+        "of the right."
+    )
     return Ruling.refuted(figures) if ratio > 1 + EQUAL else Ruling.holds(figures)
 
 

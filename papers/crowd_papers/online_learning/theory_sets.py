@@ -45,7 +45,7 @@ Draw = Callable[[int, np.random.Generator], FloatArray]
 CLASSES = (3, 5)
 """Numbers of classes beyond two."""
 RANGES = {"half": 0.5, "able": 0.6, "spread": 0.3}
-"""Least skill of the crowds for which one round a tester is looked at."""
+"""Least skill of the crowds for which one round per tester is looked at."""
 INTERVALS = (2, 4, 8, 16, 32)
 """Numbers of intervals that a continuum of contexts is cut into."""
 CONTEXTS = 64
@@ -366,8 +366,9 @@ def weighted_optimum(trials: pd.DataFrame) -> Ruling:
     """The best set's accuracy by weighted vote less that by simple vote."""
     gain = trials["gain"]
     figures = (
-        f"{len(trials)} crowds, best sets: weighted less simple is {gain.min():.1e} at least, "
-        f"{plus_minus(*mean_se(gain), 4)} in the mean, above 0 in "
+        f"{len(trials)} crowds: the best set's accuracy by weighted minus that by simple vote "
+        "is at least "
+        f"{gain.min():.1e}, in the mean {plus_minus(*mean_se(gain), 4)}, above 0 in "
         f"{percent((gain > ROUNDING).mean())}."
     )
     return Ruling.refuted(figures) if gain.min() < -ROUNDING else Ruling.holds(figures)

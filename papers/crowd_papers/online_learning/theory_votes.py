@@ -282,8 +282,8 @@ def drop_worst(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-vetting-error",
     source="Section 6.2",
-    statement="Dropping the worst worker by (13) drops another in less than one run in ten. (Read: "
-    "after a number of assignments fixed beforehand.)",
+    statement="If the worst worker is dropped by (13), it is another in less than one run in ten. "
+    "(Read: after a number of assignments fixed beforehand.)",
     studies=("learn-theory", "learn-exploration"),
     where={"question": "vetting"},
 )
@@ -306,7 +306,7 @@ def vetting_error(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
         for row in records(first)
     ]
     figures = (
-        f"N fixed by true rates so that exp(−2ε²N) is 0.1: another differs most in "
+        f"N fixed by true rates so that exp(−2ε²N) is 0.1: another worker differs most in "
         f"{percent(shares['printed'])} of the runs of {len(trials)} crowds, and in "
         f"{percent(shares['supported'])} where exp(−ε²N/2) is. A rule that takes "
         "the measured difference for the true one and looks after every assignment is another "

@@ -14,7 +14,7 @@ from workbench.base import Entry, imported
 _RIVALS = {
     "until-sure": (
         "until_sure:UntilSure",
-        "as until-trusted, by a belief of one coin a worker, and of tasks that are alike",
+        "as until-trusted, by a belief of one coin per worker, and of tasks that are alike",
         "beyond the papers: Wald (1945); Liu, Peng, Ihler (2012); Gittins (1979)",
     ),
     "mixed": (
@@ -45,7 +45,7 @@ _RIVALS = {
     ),
     "fixed-overlap": (
         "platforms:FixedOverlap",
-        "three labels a task, or all that a budget buys, then a majority",
+        "three labels per task, or all that a budget buys, then a majority",
         "common practice",
     ),
     "k-agree": (
@@ -55,12 +55,12 @@ _RIVALS = {
     ),
     "agreement-threshold": (
         "platforms:AgreementThreshold",
-        "three to seven labels a task, until seven in ten agree, then a majority",
+        "three to seven labels per task, until seven in ten agree, then a majority",
         "Appen's dynamic judgments",
     ),
     "dynamic-overlap": (
         "platforms:DynamicOverlap",
-        "two to seven labels a task, until how often workers agree makes the answer likely",
+        "two to seven labels per task, until how often workers agree makes the answer likely",
         "Toloka's dynamic overlap",
     ),
     "re-solve": (
@@ -70,7 +70,7 @@ _RIVALS = {
     ),
     "dual-descent": (
         "by_visit:Descended",
-        "prices by one subgradient step a worker, skills by gold",
+        "prices by one subgradient step per worker, skills by gold",
         "Li, Sun, Ye (2020), its pace following Li, Ye (2022)",
     ),
 }

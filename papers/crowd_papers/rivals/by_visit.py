@@ -172,6 +172,6 @@ class ReSolved(ByVisit):
 
 
 class Descended(ByVisit):
-    """Prices by one subgradient step a worker."""
+    """Prices by one subgradient step per worker."""
 
     policy = "dual descent"

@@ -3,7 +3,7 @@
 Workers are drawn at random, and the class that most labels name is the answer. What a rule needs
 and does not get within a budget is left open.
 
-- *Fixed overlap*: so many labels a task.
+- *Fixed overlap*: so many labels per task.
 - *k agree*: until k labels name the same class, as projects retire subjects.
 - *Agreement threshold*: until the share of the class named most is high enough, from a least to a
   most number of labels.
@@ -23,13 +23,13 @@ from workbench.base import BoolArray, FloatArray, InputError, Seed, checks
 from workbench.collection import Belief, ByTask, Goal, Ledger
 
 OVERLAP = 3
-"""Labels a task where nothing is said."""
+"""Labels per task where nothing is said."""
 AGREE = 3
 """Labels that must agree."""
 SHARE, FEWEST, MOST = 0.7, 3, 7
-"""Share of the class named most, and labels a task at least and at most."""
+"""Share of the class named most, and labels per task at least and at most."""
 SURE, FIRST, LAST = 0.9, 2, 7
-"""Confidence of an answer, and labels a task at least and at most."""
+"""Confidence of an answer, and labels per task at least and at most."""
 AGREED, HEARD = 3.0, 4.0
 """Labels by which a worker is taken to have agreed before she is seen, and of how many."""
 
@@ -54,14 +54,14 @@ class _ByMajority(ByTask):
 
 
 class FixedOverlap(_ByMajority):
-    """k labels a task.
+    """k labels per task.
 
     Parameters
     ----------
     ledger, goal, seed
         As for every policy; ε is not looked at.
     k
-        Labels a task; None for as many as the budget buys, or `OVERLAP` without one.
+        Labels per task; None for as many as the budget buys, or `OVERLAP` without one.
     """
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, k: int | None = None) -> None:
@@ -107,7 +107,7 @@ class AgreementThreshold(_ByMajority):
     share
         Of the class named most, above 0 and at most 1.
     fewest, largest
-        Labels a task.
+        Labels per task.
 
     Raises
     ------
@@ -151,7 +151,7 @@ class DynamicOverlap(_ByMajority):
     confidence
         Chance that the likeliest class must have, above 0 and at most 1.
     fewest, largest
-        Labels a task.
+        Labels per task.
 
     Raises
     ------

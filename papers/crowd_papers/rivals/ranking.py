@@ -102,7 +102,7 @@ class Halving(ByTask):
     """As much money in each of some rounds, the half in less doubt left out after each.
 
     A round spreads its labels evenly over the tasks that are left; then the half of them in less
-    doubt, by Dawid–Skene's posterior, is done. With a budget of k labels a task there are log₂ k
+    doubt, by Dawid–Skene's posterior, is done. With a budget of k labels per task there are log₂ k
     rounds, so that the first gives a task more labels than rounds, and doubtful tasks get most.
     What is left over where those have nobody to ask goes to the others. The paper judges by message
     passing, which is for two classes, and goes through a round's thresholds one after another.

@@ -1,4 +1,4 @@
-"""The policy until-sure: whom to ask as until-trusted, by a belief of one coin a worker.
+"""The policy until-sure: whom to ask as until-trusted, by a belief of one coin per worker.
 
 The workbench's policy before there was until-trusted: classes of given shares, tasks alike, what
 hidden tasks show as a temperature alone (`one_coin_beliefs`). It is here for what was measured of

@@ -52,7 +52,7 @@ POOL: dict[str, int] = {"sat12": 31}
 ONE_COIN = "one-coin, uniform prior"
 TITLES = {
     "full": "EM with full confusion matrices",
-    ONE_COIN: "EM with one coin a worker, uniform prior",
+    ONE_COIN: "EM with one coin per worker, uniform prior",
 }
 """Variants of EM run on all data sets; the others are run on bluebird."""
 

@@ -519,8 +519,8 @@ def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-theorem-1-more-classes",
     source="Theorem 1",
-    statement="With L > 2 classes, at most exp(−2F(S)²/(L²(L−1)²) + ln(L−1)), F(S) = Σ(Lw − "
-    "1)²/√|S|.",
+    statement="With L > 2 classes it errs with probability at most exp(−2F(S)²/(L²(L−1)²) + "
+    "ln(L−1)), F(S) = Σ(Lw − 1)²/√|S|.",
     studies=("selection-bound", "selection-scores"),
 )
 def theorem_1_more_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:

@@ -13,7 +13,7 @@ to have, weighted by these.
 Bluebird is the paper's own data set, its two others were never published. `sat12` is a science
 test with 600 takers; the paper's pools had 31 to 39 workers, so 31 takers are drawn in each trial.
 The paper does not say which EM, nor where ŵ is truncated for log-odds: both are parameters. EM is
-run with full confusion matrices, and again with one coin a worker and a uniform class prior, which
+run with full confusion matrices, and with one coin per worker and a uniform class prior, which
 alone is a weighted vote (1), as the paper has it.
 
 Trials of one data set share its crowd: their spread is that of the control questions drawn (for
@@ -167,7 +167,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     rows = without_failures(trials, ["accuracy", "size", "workers", "certain"])
     points = table(at_defaults(rows), "data", "method", "budget")
     tables = {
-        f"Accuracy of each method less that of {LINEAR}, on the same control questions": (
+        f"Accuracy of each method minus that of {LINEAR}, on the same control questions": (
             against_selected(rows)
         ),
         "All points": points,
@@ -233,7 +233,7 @@ def weights(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def against_selected(rows: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy less that of Algorithm 1 with linear weights, on the same control questions."""
+    """Accuracy minus that of Algorithm 1 with linear weights, on the same control questions."""
     rows = at_defaults(rows)
     if not (rows["method"] == LINEAR).any():
         return pd.DataFrame()
@@ -356,7 +356,7 @@ STUDY = Study(
             choices=tuple(METHODS),
             paired=True,
         ),
-        "budget": Parameter(int, 20, "K, the most workers an item may have", least=1, paired=True),
+        "budget": Parameter(int, 20, "K, the most workers per item may have", least=1, paired=True),
         "truncate": Parameter(
             float,
             0.001,
@@ -417,7 +417,7 @@ FEW = 10
 SELECTED = (LINEAR, LOG, "EM selected")
 RIVALS = ("EM top K", "EM random K")
 REJECTED = 3.0
-"""Standard deviations by which one coin a worker must misfit to be rejected."""
+"""Standard deviations by which one coin per worker must misfit to be rejected."""
 TRUNCATED = 0.05
 """Heavier truncation: half of what one answer of ten weighs."""
 UNPUBLISHED = "The authors did not publish the data."
@@ -494,7 +494,7 @@ def as_good_as_top_k(rows: pd.DataFrame) -> tuple[str, list[bool]]:
         last = part.sort_values("budget").iloc[-1]
         near = (part["mean"] - BEYOND * part["se"] >= -CLOSE).all()
         agree.append(bool(near and last[LINEAR] <= last["WMV top K"] / 2))
-        many = f"with {last[LINEAR]:.1f} workers for {last['WMV top K']:.1f}"
+        many = f"with {last[LINEAR]:.1f} workers in place of {last['WMV top K']:.1f}"
         texts.append(f"{data} {ends(part, 4)}, {many}")
     return "; ".join(texts), agree
 
@@ -508,7 +508,9 @@ def as_good_as_top_k(rows: pd.DataFrame) -> tuple[str, list[bool]]:
 def bluebird_top_k(trials: pd.DataFrame) -> Ruling:
     """WMV-lin selected less WMV top K on bluebird at large K."""
     differences, agree = as_good_as_top_k(at_paper_settings(trials, "bluebird"))
-    return ruling_of_all(f"Selected less top K, large K: {differences}.", agree)
+    return ruling_of_all(
+        f"Accuracy of the selected minus the top K's, at large K: {differences}.", agree
+    )
 
 
 @claim(
@@ -553,7 +555,10 @@ def selected_against_em(trials: pd.DataFrame) -> Ruling:
             for data, part in by_data(points)
         ]
         texts.append(f"{title}: {', '.join(counts)}")
-    figures = f"Large K, comparisons ahead and behind by 2 standard errors. {'. '.join(texts)}."
+    figures = (
+        "Comparisons at large K in which the selected are ahead, and behind, by two standard "
+        f"errors. {'. '.join(texts)}."
+    )
     ahead, behind = pd.concat(parts)[["ahead", "behind"]].sum()
     if ahead <= behind:
         return Ruling.refuted(figures) if behind else Ruling.inconclusive(figures)
@@ -570,7 +575,8 @@ def as_good(trials: pd.DataFrame) -> Ruling:
     """WMV-lin selected less WMV top K on all data sets."""
     differences, agree = as_good_as_top_k(at_paper_settings(trials))
     figures = (
-        f"WMV-lin on the selected less on the top K, large K: {differences}. As good is read as "
+        f"Accuracy of WMV-lin on the selected minus that on the top K, at large K: {differences}. "
+        "As good is read as "
         "0.01 behind at most, 2 standard errors included; much smaller as half at most."
     )
     return ruling_of_all(figures, agree)
@@ -630,10 +636,13 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
         lost, se = mean_se((at_best - odd[LINEAR].xs(most, level="budget")).dropna())
         near[data] = abs(selected - number) <= 2
         dear[data] = lost - BEYOND * se > CLOSE
-        texts.append(f"{data} {selected:.1f} for {number:.1f}, loses {plus_minus(lost, se, 4)}")
+        texts.append(
+            f"{data} {selected:.1f} in place of {number:.1f}, loses {plus_minus(lost, se, 4)}"
+        )
     figures = (
-        "Workers selected at the largest K, for the best number in the ranking by G, and accuracy "
-        f"lost: {'; '.join(texts)}. The best number is of the budgets tried, on half of the draws; "
+        "Workers selected at the largest K in place of the best number in the ranking by G, and "
+        f"the accuracy that this loses: {'; '.join(texts)}. The best number is of the budgets "
+        "tried, on half of the draws; "
         "the other half says what is lost."
     )
     if near.get("bluebird", True):
@@ -694,8 +703,9 @@ def majority(trials: pd.DataFrame) -> Ruling:
             f"({part['mean'].mean():+.3f} on average)"
         )
     figures = (
-        "Majority of the top K against the plots' seven methods, at large K: share behind by over "
-        f"0.02, behind, ahead (2 standard errors): {'; '.join(texts)}."
+        "Share of comparisons with the plots' seven methods, at large K, in which the majority of "
+        "the top K is behind by over 0.02, behind, and ahead (2 standard errors): "
+        f"{'; '.join(texts)}."
     )
     if all(agree) and points["ahead"].any():
         return Ruling.holds_as_corrected(figures)
@@ -729,7 +739,10 @@ def log_odds(trials: pd.DataFrame) -> Ruling:
         f"ahead at {listed(part.loc[part['ahead'], 'budget'])}"
         for data, part in by_data(points)
     ]
-    figures = f"Log-odds less linear weights, ŵ within 0.001 of 0 and 1: {'; '.join(texts)}."
+    figures = (
+        "Accuracy with log-odds minus that with linear weights, ŵ in [0.001, 0.999]: "
+        f"{'; '.join(texts)}."
+    )
     swept = log_odds_swept(trials, "simulated")
     if swept is not None:
         gap = mean_se((swept[LOG][10, 0.001] - swept[LINEAR][10, 0.001]).dropna())
@@ -776,12 +789,12 @@ def log_odds_mends(trials: pd.DataFrame) -> Ruling:
     "their true skills better than everybody.)",
 )
 def score(trials: pd.DataFrame) -> Ruling:
-    """Sets chosen by F̂, and by F itself, where one coin a worker is rejected."""
+    """Sets chosen by F̂, and by F itself, where one coin per worker is rejected."""
     rows = at_paper_settings(trials)
     fit = rows.groupby("data")[["misfit", "misfit_sd"]].first()
     rejected = fit[fit["misfit_sd"] > REJECTED].index
     if len(rejected) < SETS:
-        raise NotMeasured(f"one coin a worker is rejected on {len(rejected)} data sets")
+        raise NotMeasured(f"one coin per worker is rejected on {len(rejected)} data sets")
     wide = by_method(rows[rows["data"].isin(rejected)])
     random = gaps(wide, LINEAR, "WMV as many")
     hindsight = gaps(wide, "hindsight selected", "hindsight top K")
@@ -794,8 +807,9 @@ def score(trials: pd.DataFrame) -> Ruling:
         for row in records(both)
     ]
     figures = (
-        "Where the labels reject one coin a worker, accuracy of the selected less as many at "
-        f"random, and of the highest F by true skills less all: {'; '.join(texts)}."
+        "Where the labels reject one coin per worker, accuracy of the selected minus that of as "
+        "many at random, and accuracy of the set of highest F by true skills minus that of "
+        f"all: {'; '.join(texts)}."
     )
     agree = [bool(ahead) for ahead in both["ahead"] & both["ahead_known"]]
     return ruling_of_all(figures, agree)

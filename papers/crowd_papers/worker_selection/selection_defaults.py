@@ -219,7 +219,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     rows = without_failures(trials, FIELDS)
     apart = against(rows)
     tables = {
-        "Accuracy of each rule less the default's, on the same splits": apart,
+        "Accuracy of each rule minus the default's, on the same splits": apart,
         "All points": by_rule(rows),
     }
     return Analysis(
@@ -230,7 +230,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
 
 
 def against(rows: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of each other rule less the default's, on the same splits; empty without any."""
+    """Accuracy of each other rule minus the default's, on the same splits; empty without any."""
     if not (rows["rule"] == DEFAULT).any():
         return pd.DataFrame()
     apart = paired_differences(
@@ -274,11 +274,11 @@ def charts(apart: pd.DataFrame) -> tuple[Chart, ...]:
     controls = drawn["controls"].astype(str)
     chart = mean_chart(
         "differences",
-        "Accuracy of each rule less the default's on the same splits of the gold: below 0 the "
+        "Accuracy of each rule minus the default's on the same splits of the gold: below 0 the "
         "default is ahead.",
         drawn.assign(panel=drawn["data"] + ", " + controls + " control tasks"),
         "budget",
-        ("budget K", "accuracy less the default's"),
+        ("budget K", "accuracy minus the default's"),
         series="rival",
         panel="panel",
         references=((0.0, "the default"),),
@@ -300,7 +300,7 @@ STUDY = Study(
         ),
         "controls": Parameter(int, 20, "control tasks drawn from the gold", least=1),
         "rule": Parameter(str, DEFAULT, "who chooses", choices=RULES, paired=True),
-        "budget": Parameter(int, 10, "K, the most workers a task may have", least=1, paired=True),
+        "budget": Parameter(int, 10, "K, the most workers per task may have", least=1, paired=True),
     },
     sizes={
         "smoke": Size(

@@ -245,7 +245,7 @@ def about_accuracy(rows: pd.DataFrame) -> Analysis:
         "lost",
         "Accuracy lost against the set of highest predicted accuracy (flat prior), of all sets of "
         f"at most {rows['budget'].min()} workers: predicted, and in truth. Means over "
-        f"{table['crowds'].min()} crowds a mark. Bars are ± 2 standard errors.",
+        f"{table['crowds'].min()} crowds per mark. Bars are ± 2 standard errors.",
         table.assign(
             series=table["workers"].astype(str) + " workers",
             low=table["lost"] - 2 * table["se"],
@@ -362,9 +362,9 @@ def theorem_4(trials: pd.DataFrame) -> Ruling:
     differ = int((off > TOLERANCE).sum().sum())
     figures = (
         f"{len(trials):,} crowds of {trials['workers'].min()} to {trials['workers'].max()} "
-        f"workers: scores differ from those of two integer programs, and in "
-        f"{trials['score_listed'].count():,} of every set, in {differ} comparisons "
-        f"({off.max().max():.1e} at most)."
+        f"workers: the score differs from the optimum of two integer programs, and in "
+        f"{trials['score_listed'].count():,} crowds from the best of all sets, in {differ} "
+        f"comparisons (by {off.max().max():.1e} at most)."
     )
     return Ruling.refuted(figures) if differ else Ruling.holds(figures)
 

@@ -1,6 +1,6 @@
 """Figure 1: accuracy and workers used as the budget grows.
 
-31 workers with skills from Beta(2.3, 2), 1000 items of two classes, 10 control questions a worker,
+31 workers with skills from Beta(2.3, 2), 1000 items of two classes, 10 control questions each,
 votes weighted by 2ŵ − 1, K from 3 to 31, 100 crowds.
 
 Where the paper is silent: the control questions are not among the items (which are a sample, so
@@ -128,11 +128,11 @@ LITTLE = 0.005
     where=PAPER_SETTING,
 )
 def dominates(trials: pd.DataFrame) -> Ruling:
-    """Accuracy of Algorithm 1's choice less that of both rivals in the figure."""
+    """Accuracy of Algorithm 1's choice minus that of both rivals in the figure."""
     plug_in = difference(trials, "selected", "plug-in")
     top = difference(trials, "selected", "top-skill")
     figures = (
-        "Accuracy of the selected less a rival's on the same crowds, 2 standard errors counting. "
+        "Accuracy of the selected minus a rival's on the same crowds, 2 standard errors counting. "
         f"{ahead_and_behind(plug_in, 'plug-in')}. {ahead_and_behind(top, 'top-skill')}."
     )
     drawn = next(iter(analyse_along(trials, AXIS).charts), None)
@@ -150,7 +150,7 @@ def dominates(trials: pd.DataFrame) -> Ruling:
     where=PAPER_SETTING,
 )
 def beside_top_k(trials: pd.DataFrame) -> Ruling:
-    """Accuracy of Algorithm 1's choice less that of the top K; by |ŵ − ½| for comparison."""
+    """Accuracy of Algorithm 1's choice minus that of the top K; by |ŵ − ½| for comparison."""
     top = difference(trials, "selected", "top-skill")
     informative = difference(trials, "selected", "top-informative")
     figures = (
@@ -169,7 +169,7 @@ def beside_top_k(trials: pd.DataFrame) -> Ruling:
     where=PAPER_SETTING,
 )
 def beside_plug_in(trials: pd.DataFrame) -> Ruling:
-    """Accuracy of Algorithm 1's choice less the plug-in rule's."""
+    """Accuracy of Algorithm 1's choice minus the plug-in rule's."""
     apart = difference(trials, "selected", "plug-in")
     figures = f"Accuracy of the selected on the same crowds. {ahead_and_behind(apart, 'plug-in')}."
     return ruling_on_lead(figures, apart).beside(
@@ -230,7 +230,7 @@ def plug_in_size(trials: pd.DataFrame) -> Ruling:
     """Workers that the plug-in rule uses beyond Algorithm 1."""
     apart = difference(trials, "plug-in", "selected", "size")
     figures = (
-        f"Workers used by the plug-in rule less Algorithm 1's: {apart['mean'].min():.2f} to "
+        f"Workers used by the plug-in rule minus Algorithm 1's: {apart['mean'].min():.2f} to "
         f"{apart['mean'].max():.2f} by budget, {difference_at(apart, 20, 2)} at K = 20; more at "
         f"{apart['ahead'].sum()} of {len(apart)} budgets, fewer at {apart['behind'].sum()}."
     )
@@ -259,8 +259,8 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
     figures = (
         f"K from {sizes['budget'].min()} to {sizes['budget'].max()}: Algorithm 1 uses "
         f"{mean_sizes(rows, 'selected')['mean'].mean():.1f} workers on average, the most accurate "
-        f"prefix of its ranking {best.min():.1f} to {best.max():.1f} (the fewest such; true skills "
-        f"looked at); difference {difference_at(sizes, 20, 2)} at K = 20, "
+        f"prefix of its ranking {best.min():.1f} to {best.max():.1f} (the fewest such, by the true "
+        f"skills); difference {difference_at(sizes, 20, 2)} at K = 20, "
         f"{difference_at(sizes, 31, 2)} at K = {nearest(sizes, 31)['budget']:g}. Stopping where it "
         f"does loses {lost.min():.4f} to {lost.max():.4f} of accuracy."
     )
@@ -277,7 +277,7 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
     studies=("selection-figure-1", "selection-figure-2", "selection-sweep"),
 )
 def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataFrame) -> Ruling:
-    """Accuracy of Algorithm 1's choice less the plug-in rule's, setting by setting."""
+    """Accuracy of Algorithm 1's choice minus the plug-in rule's, setting by setting."""
     sweep = sweep.assign(accuracy_exact=selection_sweep.with_accuracy(sweep))
     studies = {
         "selection-figure-1": (figure_1, ["budget"]),
@@ -294,8 +294,8 @@ def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataF
     ]
     own = apart["selection-sweep"]
     figures = (
-        "Accuracy of the selected less the plug-in rule's on the same crowds, by setting, 2 "
-        f"standard errors counting: {'; '.join(counted)}. Ahead in the sweep by crowd: "
+        "Settings in which the selected are ahead of the plug-in rule's workers, and behind, by 2 "
+        f"standard errors on the same crowds: {'; '.join(counted)}. Ahead in the sweep by crowd: "
         f"{counts(own.loc[own['ahead'], 'crowd'])}. Behind in the sweep by crowd: "
         f"{counts(own.loc[own['behind'], 'crowd'])}."
     )

@@ -122,7 +122,7 @@ del BY_PRIOR["a"]
 
 
 def by_crowd(rows: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Accuracy of a rule, a row a crowd and a column a value of n; crowds that have all.
+    """Accuracy of a rule, one row per crowd and a column a value of n; crowds that have all.
 
     Raises
     ------
@@ -190,8 +190,9 @@ def nearer_with_controls(trials: pd.DataFrame) -> Ruling:
     nearer, se = mean_se(side * (small - large))
     means = ", ".join(f"{value:+.4f} (n = {n})" for n, value in apart.mean().items())
     figures = (
-        f"Selected less plug-in, from the {half} smaller n to the {apart.shape[1] - half} larger: "
-        f"{small.mean():+.4f} to {large.mean():+.4f}, nearer to 0 by {signed(nearer, se, 4)}. By n "
+        f"Accuracy of the selected minus the plug-in rule's: {small.mean():+.4f} at the {half} "
+        f"smaller n, {large.mean():+.4f} at the {apart.shape[1] - half} larger, nearer to 0 by "
+        f"{signed(nearer, se, 4)}. By n "
         f"(below 0 the plug-in rule is ahead): {means}."
     )
     if nearer < -BEYOND * se or abs(large.mean()) >= abs(small.mean()):

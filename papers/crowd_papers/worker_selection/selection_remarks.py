@@ -370,8 +370,8 @@ def confidence_bound(trials: pd.DataFrame) -> Ruling:
     """Crowds in which one set maximises both, with equal n and with unequal."""
     equal, few = flags(trials["same"]).sum(), flags(trials["same_few"]).sum()
     figures = (
-        f"{len(trials)} crowds, as many control questions for everyone: the set of the highest "
-        f"lower end of Theorem 3's interval has the highest F̂ in {equal}; where "
+        f"{len(trials)} crowds, equally many control questions for all workers: the set whose "
+        f"interval (Theorem 3) has the highest lower end has the highest F̂ in {equal}; where "
         f"half of the workers answered {FEW} questions only, in {few}."
     )
     if equal < len(trials):
@@ -387,15 +387,15 @@ def confidence_bound(trials: pd.DataFrame) -> Ruling:
     where={"question": "optimum"},
 )
 def far_from_optimum(trials: pd.DataFrame) -> Ruling:
-    """True F of the set chosen by F̂, less that of the plug-in rule's."""
+    """True F of the set chosen by F̂, minus that of the plug-in rule's."""
     lead, se = mean_se(trials["score_selected"] - trials["score_plug_in"])
     selected, plug_in, best = (
         plus_minus(*mean_se(trials[f"score_{name}"])) for name in ("selected", "plug_in", "best")
     )
     figures = (
         f"True F at K = 20, n = 10, {len(trials)} crowds of 31 workers: {selected} for the set "
-        f"chosen by F̂, {plug_in} for the plug-in rule's, {best} for the best there is; F̂'s less "
-        f"the plug-in's {signed(lead, se)}. Both are far from the optimum."
+        f"chosen by F̂, {plug_in} for the plug-in rule's, {best} for the best set; F̂'s "
+        f"minus the plug-in's {signed(lead, se)}. Both are far from the optimum."
     )
     if lead < -BEYOND * se:
         return Ruling.refuted(figures)
@@ -432,7 +432,7 @@ def adding_spammers(trials: pd.DataFrame) -> Ruling:
 
 
 def less_linear(rows: pd.DataFrame, kind: str) -> dict[str, tuple[float, float]]:
-    """Accuracy with some weights less that with linear ones, by who votes."""
+    """Accuracy with some weights minus that with linear ones, by who votes."""
     return {name: mean_se(rows[f"{kind}_{name}"] - rows[f"linear_{name}"]) for name in VOTERS}
 
 
@@ -450,10 +450,10 @@ def by_voters(gaps: dict[str, tuple[float, float]]) -> str:
     where={"question": "votes", "spammers": 0},
 )
 def weights_alike(trials: pd.DataFrame) -> Ruling:
-    """Accuracy with log-odds weights less that with linear ones, by who votes."""
+    """Accuracy with log-odds weights minus that with linear ones, by who votes."""
     gaps = less_linear(trials, "log")
     figures = (
-        f"Accuracy with log-odds weights less that with linear ones, {len(trials)} crowds of 31 "
+        f"Accuracy with log-odds weights minus that with linear ones, {len(trials)} crowds of 31 "
         f"workers, n = 10: {by_voters(gaps)}."
     )
     alike = [abs(mean) + BEYOND * se <= CLOSE for mean, se in gaps.values()]
@@ -473,10 +473,10 @@ def weights_alike(trials: pd.DataFrame) -> Ruling:
     where={"question": "votes", "spammers": 0},
 )
 def majority_vote(trials: pd.DataFrame) -> Ruling:
-    """Accuracy of the majority less that of the linear vote, by who votes."""
+    """Accuracy of the majority minus that of the linear vote, by who votes."""
     gaps = less_linear(trials, "majority")
     figures = (
-        f"Accuracy of the majority less that of the linear vote, {len(trials)} crowds of 31 "
+        f"Accuracy of the majority minus that of the linear vote, {len(trials)} crowds of 31 "
         f"workers, n = 10: {by_voters(gaps)}."
     )
     worse = [mean + BEYOND * se < 0 for mean, se in gaps.values()]

@@ -111,7 +111,7 @@ def _promised_bias(skill: FloatArray, controls: int, classes: int) -> float:
 
 
 def _optimism(value: FloatArray, worth: FloatArray, budget: int, streams: Streams) -> float:
-    """Score of the set that Algorithm 1 chooses less the set's true score."""
+    """Score of the set that Algorithm 1 chooses minus the set's true score."""
     selection = algorithm_1(value, budget, seed=streams.method("ties"))
     assert selection.score is not None
     return selection.score - set_score(worth[selection.chosen])

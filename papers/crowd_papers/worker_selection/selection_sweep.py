@@ -127,11 +127,11 @@ def about_rivals(rows: pd.DataFrame) -> Analysis:
         return Analysis(tuple(findings), {caption: apart})
     chart = mean_chart(
         "plug-in",
-        "Accuracy of Algorithm 1's choice less the plug-in rule's, on the same crowds, against "
+        "Accuracy of Algorithm 1's choice minus the plug-in rule's, on the same crowds, against "
         "control questions.",
         marks.sort_values("controls", kind="stable"),
         "controls",
-        ("control questions a worker, n", "accuracy, selected less plug-in"),
+        ("control questions a worker, n", "accuracy, selected minus plug-in"),
         series="crowd",
         log_x=True,
         references=((0.0, "no difference"),),

@@ -205,7 +205,7 @@ def method_parameter(methods: Sequence[str] = METHODS) -> Parameter:
 
 
 BUDGET = Parameter(
-    int, 20, "K, the most workers an item may have", least=1, most=10_000, paired=True
+    int, 20, "K, the most workers per item may have", least=1, most=10_000, paired=True
 )
 """K as a study's parameter."""
 CONTROLS = Parameter(int, 10, "n, control questions a worker", least=2, most=1000, paired=True)
@@ -345,7 +345,7 @@ def gaps(apart: pd.DataFrame, axis: Axis) -> list[str]:
         f"{signed(row.mean, row.se, 4)} at {value:g}"
         for row, value in zip(records(plug_in), plug_in[axis.column], strict=True)
     ]
-    return [*findings, f"Selected less plug-in, {axis.column}: {', '.join(every)}."]
+    return [*findings, f"Selected minus plug-in, {axis.column}: {', '.join(every)}."]
 
 
 def levels(points: pd.DataFrame, axis: Axis) -> list[str]:

@@ -46,7 +46,7 @@ def test_all_labels_are_the_same_whoever_buys_them():
 
 
 def test_what_counts_as_good_enough():
-    """A policy is compared at budgets from three labels a task, and at half of all labels."""
+    """A policy is compared at budgets from three labels per task, and at half of all labels."""
     row = complete("collect-recorded", policy="margin") | {"labels": 1000, "tasks": 100}
     row["scored"] = 400
     for at in range(STEPS + 1):

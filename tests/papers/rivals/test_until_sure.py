@@ -223,7 +223,7 @@ def test_forgetting_follows_a_worker_who_changes() -> None:
     not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
 )
 def test_a_crowd_of_several_classes_is_not_taken_to_name_what_tasks_are_not() -> None:
-    """weather_amt, 5 labels a task: with workers below chance it ended with 97 % wrong."""
+    """weather_amt, 5 labels per task: with workers below chance it ended with 97 % wrong."""
     known = load("weather_amt")
     once = known.labels.drop_duplicates(["task", "worker"])
     pool, answers = recorded(once, known.gold, pd.Index([]))
@@ -310,7 +310,7 @@ def test_workers_who_copy_count_once() -> None:
     not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
 )
 def test_classes_of_a_recorded_crowd_do_not_change_places() -> None:
-    """web, 4 labels a task: with pooled errors above the right answers 71 % were wrong."""
+    """web, 4 labels per task: with pooled errors above the right answers 71 % were wrong."""
     known = load("web")
     once = known.labels.drop_duplicates(["task", "worker"])
     pool, answers = recorded(once, known.gold, known.gold.index[::5])
