@@ -47,8 +47,9 @@ LETTERS = {
     "AssignmentProblem": "formulations.md#letters",
     "TypedProblem": "formulations/typed_relaxation.md",
     "SelectionProblem": "formulations/fixed_size.md",
+    "DaskCluster": "studies-on-clusters.md",
 }
-"""Where the site says what the fields of a problem are."""
+"""Where the site says what the fields of a problem, or of a cluster, are."""
 SEVERAL = 2
 """Functions that say the same of a parameter, from which on it stands once, at the head."""
 FLOOR = re.compile(r" \((?:ground floor|floor \d)\)")
@@ -130,7 +131,7 @@ def _short_door() -> Iterator[str]:
             yield from _brief(name, thing, shared)
             if name in WITH_METHODS:
                 yield "Its methods and properties:"  # else Markdown joins the two lists
-                yield _list([(method, _line(own)) for method, own in _methods(thing)])
+                yield _list([(method, _clause(_line(own))) for method, own in _methods(thing)])
 
 
 def _methods(kind: type) -> Iterator[tuple[str, object]]:
@@ -273,6 +274,11 @@ def _prose(text: str) -> str:
 def _table(things: list[tuple[str, object]], before: str = "") -> str:
     rows = [f"| `{before}{name}` | {_line(thing)} |" for name, thing in things]
     return "\n".join(["| name | what it is |", "|---|---|", *rows])
+
+
+def _clause(line: str) -> str:
+    """What a line says before its first colon or semicolon."""
+    return f"{re.split(r'[:;] ', line.rstrip('.'), maxsplit=1)[0]}."
 
 
 def _line(thing: object) -> str:

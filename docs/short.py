@@ -12,10 +12,9 @@ SHOWN = (
     "over crowds",
     "worst loss",
     "at equal labels",
-    "error",
     "seconds",
 )
-"""Columns of the page, by their heads; of two with one head the first."""
+"""Columns of the page, by their heads."""
 TABLE = re.compile(r"^### .*\n\n(?:\|.*\n)+", re.MULTILINE)
 
 

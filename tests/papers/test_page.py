@@ -82,7 +82,10 @@ class TestPage:
             assert tuple(cell.replace("|", "∣") for cell in row) in rows
         assert "14 claims: 10 holds, 4 void at the paper's own settings." in pages["claims.md"]
         assert "\n## Void at the paper's own settings: 4\n" in pages["claims.md"]
-        assert "| weighted-vote | 40 | – |" in pages[HO]
+        assert "## Studies" not in pages[HO]
+        timed = [replace(part, minutes=8.25) for part in verdicts[0].evidence]
+        page = paper_page([replace(verdicts[0], evidence=tuple(timed)), *verdicts[1:]])
+        assert f"\n| study | minutes |\n|---|---|\n| {timed[0].study} | 8.25 |\n" in page
         assert pages[HO].startswith("# Ho, Jabbari, Vaughan 2013\n")
         assert pages["claims.md"].count(f"| [{verdicts[0].claim.paper}]({HO}) | ") == 2
         # Every row of a Markdown table has its head's number of cells.

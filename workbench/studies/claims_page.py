@@ -43,8 +43,7 @@ MEANING = {
 }
 READING = """\
 [Claims](../claims.md) says what a ruling means. Numbers in brackets are 95 % intervals; ± is one
-standard error. No number is read off a picture. A cell has only the first results; `claims.json` in
-the repository has all, and says how we read an ambiguous claim.
+standard error. A cell has only the first results; `claims.json` in the repository has all.
 """
 MADE = """\
 `workbench study run STUDY --size paper` takes these minutes on one core.
@@ -146,10 +145,14 @@ def paper_page(verdicts: Sequence[Verdict]) -> str:
             lines += [f"## {title}", "", *_table(head, rows), ""]
     lines += _lost(verdict for verdict in verdicts if _without_data(verdict))
     lines += [line for verdict in verdicts if verdict.ruling.caption for line in _drawn(verdict)]
-    parts = {part.study: part for verdict in verdicts for part in verdict.evidence}
-    if parts:
-        rows = [(name, f"{part.trials:,}", _minutes(part)) for name, part in parts.items()]
-        lines += ["## Studies", "", MADE, *_table(("study", "trials", "minutes"), rows)]
+    minutes = {
+        part.study: f"{part.minutes:g}"
+        for verdict in verdicts
+        for part in verdict.evidence
+        if part.minutes is not None
+    }
+    if minutes:
+        lines += ["## Studies", "", MADE, *_table(("study", "minutes"), list(minutes.items()))]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -209,10 +212,6 @@ def _lost(verdicts: Iterable[Verdict]) -> list[str]:
 def _drawn(verdict: Verdict) -> list[str]:
     alt = verdict.ruling.caption.replace("[", "(").replace("]", ")")
     return [f"**{_place(verdict.claim)}**", "", f"![{alt}]({picture(verdict.claim)})", ""]
-
-
-def _minutes(evidence: Evidence) -> str:
-    return "–" if evidence.minutes is None else f"{evidence.minutes:g}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
