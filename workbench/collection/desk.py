@@ -32,9 +32,19 @@ class Desk:
     ----------
     collector
         Opened with `refits_apart` where fits are made beside it.
+
+    Raises
+    ------
+    InputError
+        Its labels are ratings: pages and queues have buttons for classes alone.
     """
 
     def __init__(self, collector: Collector) -> None:
+        check(
+            collector.scale is None,
+            "ratings are not collected on pages or in Label Studio yet: ask by 'workbench collect "
+            "next', and tell what comes",
+        )
         self.collector = collector
 
     def outlook(self, most: int) -> list[tuple[Id, bool]]:

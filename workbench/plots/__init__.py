@@ -22,7 +22,7 @@ from workbench.plots._style import COLOURS
 from workbench.plots.assign import deal, plan, skills
 from workbench.plots.audit import audit, checks_needed
 from workbench.plots.check import agreed, checked
-from workbench.plots.collect import collected
+from workbench.plots.collect import collected, collected_ratings
 from workbench.plots.compare import comparison
 from workbench.plots.judge import judged
 from workbench.plots.label import labelling
@@ -50,6 +50,7 @@ __all__ = [
     "checks_needed",
     "chosen_gains",
     "collected",
+    "collected_ratings",
     "comparison",
     "deal",
     "estimated",

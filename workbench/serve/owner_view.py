@@ -78,6 +78,7 @@ class StillCollection(NamedTuple):
         """Work out what the owner is told; in any thread."""
         before = time.thread_time()
         found = standing(self.collector)
+        assert isinstance(found, Standing)  # ratings are not served
         found = found if self.audit is None else with_audit(found, self.audit)
         told, workers = found.to_dict(), workers_table(self.collector)
         took = time.thread_time() - before

@@ -1,0 +1,447 @@
+"""The policy of ratings: the pair that lowers the posterior variance most for its price.
+
+**What is believed** is `aggregation.ratings`: levels, gains and noise of the workers from tasks of
+known rating, and a floor that is raised until the model foretells the error made on such tasks,
+each left out. Hidden tasks are asked about like all others, so that they are rated by the workers
+who are chosen, and what is promised holds for what is bought. The model is fitted anew as ratings
+of known tasks grow in number, and to all of them before the collection ends.
+
+**Who is asked.** Until every known task has a few ratings, known and other tasks in turn, those
+with fewest ratings first, of the workers who have rated fewest (`_evenly`). Then precisions add, so
+that a rating of precision p brings the variance V(P) of a task down to V(P + p), whatever it says:
+the pair is asked of the largest V(P) − max(V(P + p), ε²) for its price (`_best`); what lies below ε
+is worth nothing. On a budget, or for a mean error, it is V(P) − V(P + p). Whoever comes later meets
+some hidden tasks first, every other of her questions.
+
+**When it ends.** A task is closed where V(P) ≤ ε², or all are where the mean of V is. Nothing is
+spent on tasks that cannot be closed, as the model has it: on none, where the floor alone makes ε;
+on one that those who can still rate it tell too little of. Where no other is left, known tasks are
+rated a little longer first, for floor and precisions may be better than they seem from few ratings.
+
+Source: the cover of Ho, Jabbari, Vaughan (2013), Section 3, with precisions in place of qualities
+(`crowd_models.ratings`), bought greedily; beyond the papers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.aggregation.ratings import RatingModel, Ratings, TaughtRatings
+from workbench.aggregation.ratings import taught_ratings as taught
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, sequence, stream
+from workbench.collection.policy import Goal, Policy, RatingBelief
+from workbench.collection.pool import ALIKE, NOTHING, Ledger, Questions
+
+# By judgement, held to the recorded crowds of docs/findings/ratings.md.
+START = 3
+"""Ratings that each known task gets before precisions decide."""
+SURE = 8
+"""Ratings of each known task before tasks are left open."""
+MEET = 5
+"""Known tasks that each worker rates who comes by name, before precisions alone decide."""
+GROWTH = 1.2
+"""Ratings of known tasks, of those that the model is fitted to, from which on it is fitted anew."""
+TASKS, LABELS = 20, 20
+"""A round asks about one task in `TASKS`, or one rating for `LABELS` that there are, if more."""
+CELLS = 2**22
+"""Pairs of a task and a worker that are compared at a time."""
+CLOSE = 1e-9
+"""By which part a variance may lie above ε² in a closed task."""
+
+
+class MostToldPerPrice(Policy):
+    """Ask the pair that lowers the variance most for its price, until ε or no money is left.
+
+    Attributes
+    ----------
+    fitted
+        How many labels, and gold labels, the model that decides is fitted to.
+    """
+
+    rates: ClassVar[bool] = True
+
+    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
+        self.ledger, self.goal, self.seed = ledger, goal, sequence(seed)
+        pool, lot = ledger.pool, stream(self.seed, "equals")
+        hidden = np.full(len(pool.tasks), -1) if pool.hidden is None else pool.hidden
+        self.hidden = np.flatnonzero(hidden >= 0)
+        self.row: IntArray = np.full(len(pool.tasks), -1, dtype=np.int64)
+        self.row[self.hidden] = np.arange(len(self.hidden))
+        known = np.concatenate([hidden[self.hidden], pool.gold])
+        self.truth: FloatArray = pool.classes.astype(np.float64)[known]
+        self.lot = lot.permutation(len(pool.tasks)), lot.permutation(len(pool.gold))
+        self.worker_lot = lot.permutation(len(pool.workers))
+        self.fitted = (0, 0)
+        self._fits: dict[tuple[int, int], TaughtRatings | str] = {}
+
+    # What is believed
+
+    def _now(self) -> tuple[int, int]:
+        """How many labels, and gold labels, there are."""
+        return len(self.ledger.labels), len(self.ledger.gold_labels)
+
+    def _key(self, many: tuple[int, int]) -> tuple[int, int]:
+        """How many ratings of hidden tasks, and of gold tasks, the first so many labels hold."""
+        return int((self.row[self.ledger.labels[: many[0], 0]] >= 0).sum()), many[1]
+
+    def _known(self, many: tuple[int, int]) -> Ratings:
+        """Ratings of known tasks, gold tasks after hidden ones, among the first so many labels."""
+        labels, gold = self.ledger.labels[: many[0]], self.ledger.gold_labels[: many[1]]
+        labels = labels[self.row[labels[:, 0]] >= 0]
+        task = np.concatenate([self.row[labels[:, 0]], gold[:, 0] + len(self.hidden)])
+        worker, label = np.concatenate([labels[:, 1:], gold[:, 1:]]).T
+        value = np.array(self.ledger.ratings)[label]
+        return Ratings(task, worker, value, len(self.truth), len(self.ledger.left))
+
+    def _fit(self, many: tuple[int, int]) -> TaughtRatings | str:
+        """Fit to the first so many labels; why not, where known tasks do not tell enough."""
+        ratings, key = self._known(many), self._key(many)
+        if key not in self._fits:
+            decides = self._key(self.fitted)
+            self._fits = {old: fit for old, fit in self._fits.items() if old == decides}
+            try:
+                self._fits[key] = taught(ratings, self.truth, seed=self.seed)
+            except InputError as wrong:
+                self._fits[key] = str(wrong)
+        return self._fits[key]
+
+    def taught(self) -> TaughtRatings | None:
+        """What known tasks tell, by all ratings so far; None where they do not tell enough.
+
+        Its tasks are the hidden ones, in order, and then the gold tasks.
+        """
+        found = self._fit(self._now())
+        return None if isinstance(found, str) else found
+
+    def _model(self) -> RatingModel | None:
+        """The model that decides."""
+        found = self._fit(self.fitted)
+        return None if isinstance(found, str) else found.model
+
+    def rated(self) -> Ratings:
+        """All ratings of tasks."""
+        task, worker, label = self.ledger.labels.T
+        value = np.array(self.ledger.ratings)[label]
+        return Ratings(task, worker, value, len(self.row), len(self.ledger.left))
+
+    def hidden_ratings(self) -> FloatArray:
+        """Known rating of each task that is hidden among the others, NaN of others, shape (n,)."""
+        found: FloatArray = np.full(len(self.row), np.nan)
+        found[self.hidden] = self.truth[: len(self.hidden)]
+        return found
+
+    def _precision(self, model: RatingModel) -> FloatArray:
+        """P: precision of the ratings of each task together, shape (n,)."""
+        task, worker, _ = self.ledger.labels.T
+        found = np.bincount(task, model.precision[worker], len(self.row))
+        return found.astype(np.float64)
+
+    def _closed(self, model: RatingModel, precision: FloatArray) -> BoolArray:
+        """Tasks that are within ε, or all where the mean is, shape (n,)."""
+        ledger, epsilon = self.ledger, self.goal.epsilon
+        if epsilon is None:
+            return np.zeros(len(precision), dtype=np.bool_)
+        variance = model.terms.error(precision) ** 2
+        within = (variance.mean() if self.goal.mean else variance) <= epsilon**2 * (1.0 + CLOSE)
+        return np.asarray(within & (ledger.counts > 0) & ledger.enough)
+
+    def belief(self) -> RatingBelief:  # type: ignore[override]
+        """Posterior mean and standard deviation, by all ratings; means before anything is known."""
+        found, ratings = self.taught(), self.rated()
+        if found is None:
+            usual = float(self.truth.mean())
+            value = np.where(ratings.counts > 0, np.nan_to_num(ratings.means()), usual)
+            none: BoolArray = np.zeros(len(value), dtype=np.bool_)
+            return RatingBelief(value, np.full(len(value), np.nan), none)
+        estimates, scale = found.model.estimates(ratings), self.ledger.pool.scale
+        assert scale is not None
+        value = np.clip(estimates.value, scale.low, scale.high)
+        closed = self._closed(found.model, estimates.precision)
+        return RatingBelief(value, estimates.error, closed)
+
+    # Who is asked
+
+    def next(self, worker: int | None = None, most: int | None = None) -> Questions:
+        """Pairs to ask now; see `Policy`."""
+        n, many = len(self.row), len(self.ledger.labels)
+        size = max(n // TASKS, many // LABELS, 1)
+        if most is not None:
+            size = min(size, most) if worker is None else most
+        if self._is_due():
+            self.fitted = self._now()
+        ask = self._ask(worker, size)
+        if not len(ask) and self.is_behind():
+            self.fitted = self._now()
+            ask = self._ask(worker, size)
+        return self.ledger.affordable(ask)
+
+    def _is_due(self) -> bool:
+        """Whether ratings of known tasks have grown by their share."""
+        return sum(self._key(self._now())) > GROWTH * sum(self._key(self.fitted))
+
+    def _ask(self, worker: int | None, size: int) -> Questions:
+        """Known tasks and others in turn, while known ones are to be rated; then the best pairs.
+
+        Before it is left at open tasks, more is learned of known ones, which may show a way.
+        """
+        model, few = self._model(), self._met_few(worker)
+        most: float = SURE if model is None else np.inf if few else START
+        known = self._known_tasks(worker, size, most)
+        if known.gold:
+            return known
+        if model is None or (len(known) and not few):
+            others = self._spread(worker, size, known)
+        else:
+            others = self._best(worker, size, model, known)
+        ask = self._in_turn(known, others, worker, size) if len(known) else others
+        if len(ask) or model is None or self.goal.epsilon is None:
+            return ask
+        still = ~self._closed(model, self._precision(model))
+        return self._known_tasks(worker, size, SURE) if still.any() else NOTHING
+
+    def _in_turn(
+        self, known: Questions, others: Questions, worker: int | None, size: int
+    ) -> Questions:
+        """Take of known tasks and others one after the other, as long as there are both."""
+        odd = 0 if worker is None else int((self.ledger.labels[:, 1] == worker).sum()) % 2
+        place = np.concatenate(
+            [2 * np.arange(len(known)) + odd, 2 * np.arange(len(others)) + 1 - odd]
+        )
+        first = np.argsort(place, kind="stable")[:size]
+        task, who = (
+            np.concatenate([getattr(known, name), getattr(others, name)])[first]
+            for name in ("task", "worker")
+        )
+        return Questions(task, who)
+
+    def _met_few(self, worker: int | None) -> bool:
+        """Whether a worker who is here has rated too few known tasks."""
+        return worker is not None and int(self._known(self._now()).given[worker]) < MEET
+
+    def _known_tasks(self, worker: int | None, size: int, most: float) -> Questions:
+        """Known tasks that have fewer than so many ratings; gold tasks, which stand apart, first."""
+        ledger, pool = self.ledger, self.ledger.pool
+        load = self._known(self._now()).given
+        if len(pool.gold):
+            there = pool.gold_available
+            asked = ((True if there is None else there) & ~ledger.gold_open).sum(axis=1)
+            tasks = np.flatnonzero(asked < most)
+            ask = self._evenly(tasks, asked, load, worker, size, gold=True)
+            if len(ask):
+                return ask
+        asked = ledger.counts + ledger.waiting
+        tasks = self.hidden[asked[self.hidden] < most]
+        return self._evenly(tasks, asked, load, worker, size)
+
+    def _spread(self, worker: int | None, size: int, beside: Questions) -> Questions:
+        """Other tasks with fewest ratings; before precisions are known, beside known tasks.
+
+        Where those tell nothing, a budget is spread all the same.
+        """
+        if self.goal.epsilon is not None and not len(beside):
+            return NOTHING
+        asked = self.ledger.counts + self.ledger.waiting
+        tasks = np.flatnonzero(self.row < 0)
+        if len(beside):
+            tasks = tasks[asked[tasks] < START]
+        load = np.bincount(self.ledger.labels[:, 1], minlength=len(self.ledger.left))
+        return self._evenly(tasks, asked, load, worker, size, beside=beside)
+
+    def _evenly(
+        self,
+        tasks: IntArray,
+        asked: IntArray,
+        load: IntArray,
+        worker: int | None,
+        size: int,
+        *,
+        gold: bool = False,
+        beside: Questions = NOTHING,
+    ) -> Questions:
+        """Tasks with fewest ratings, one each, of the workers with fewest ratings."""
+        ledger, pool = self.ledger, self.ledger.pool
+        still = ledger.gold_open if gold else ledger.open
+        kind, taken = pool.gold_kind if gold else pool.kind, np.zeros(len(ledger.left), np.int64)
+        np.add.at(taken, beside.worker, 1)
+        load = load + taken
+        pairs: list[tuple[int, int]] = []
+        for task in tasks[np.lexsort((self.lot[gold][tasks], asked[tasks]))].tolist():
+            able = still[task] & (ledger.left > taken) & self._affordable(int(kind[task]))
+            who = np.flatnonzero(able) if worker is None else np.array([worker])[able[[worker]]]
+            if len(who):
+                chosen = int(who[np.lexsort((self.worker_lot[who], load[who]))[0]])
+                load[chosen] += 1
+                taken[chosen] += 1
+                pairs.append((task, chosen))
+            if len(pairs) == size:
+                break
+        task, who = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return Questions(task, who, gold and bool(pairs))
+
+    def _affordable(self, kind: int | IntArray) -> BoolArray:
+        """Workers whose rating of a task of this type the money reaches, shape (…, m)."""
+        within: BoolArray = self.ledger.pool.price[kind] <= self.ledger.money + 1e-9
+        return within
+
+    def _best(
+        self, worker: int | None, size: int, model: RatingModel, beside: Questions
+    ) -> Questions:
+        """The pairs that lower the variance most for their price, one a task at most."""
+        ledger, pool, terms = self.ledger, self.ledger.pool, model.terms
+        precision = self._precision(model)
+        ready = self._wanted(model, precision) & (ledger.waiting == 0)
+        ready[beside.task] = False
+        here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
+        here = here[(ledger.left[here] > 0) & (model.precision[here] > 0)]
+        rows = np.flatnonzero(ready)
+        rows = rows[np.argsort(precision[rows], kind="stable")][
+            : max(CELLS // max(len(here), 1), 1)
+        ]
+        if not len(rows) or not len(here):
+            return NOTHING
+        after = terms.error(precision[rows, None] + model.precision[here]) ** 2
+        gain = terms.error(precision[rows, None]) ** 2 - np.maximum(after, self._bar(rows)[:, None])
+        kind = pool.kind[rows]
+        able = ledger.open[np.ix_(rows, here)] & self._affordable(kind)[:, here] & (gain > 0.0)
+        worth = np.where(able, gain, 1.0) / pool.divisor[kind][:, here]
+        # To as many digits as are alike on all processors.
+        key = np.where(able, np.round(np.log(worth), ALIKE), -np.inf)
+        best, top = key.argmax(axis=1), key.max(axis=1)
+        first = np.argsort(-top, kind="stable")[:size]
+        first = first[np.isfinite(top[first])]
+        return Questions(rows[first], here[best[first]])
+
+    def _bar(self, rows: IntArray) -> FloatArray:
+        """Variance below which a task's is worth nothing, shape (rows,)."""
+        ledger, epsilon = self.ledger, self.goal.epsilon
+        if epsilon is None or self.goal.mean:
+            return np.zeros(len(rows))
+        lacks = (ledger.counts[rows] == 0) | ~ledger.enough[rows]
+        return np.where(lacks, 0.0, epsilon**2)
+
+    # When it ends
+
+    def _requirement(self, model: RatingModel) -> float:
+        """Precision that a task takes to be within ε; infinite where none is enough."""
+        assert self.goal.epsilon is not None
+        try:
+            return model.terms.requirement(self.goal.epsilon)
+        except InputError:
+            return np.inf
+
+    def _within_reach(self, model: RatingModel) -> bool:
+        """Whether the floor lets ε be reached."""
+        return self.goal.epsilon is None or np.isfinite(self._requirement(model))
+
+    def _reachable(self, model: RatingModel, precision: FloatArray) -> FloatArray:
+        """Precision of each task were all asked who can still be, shape (n,).
+
+        Infinite where ratings are still to come.
+        """
+        ledger = self.ledger
+        most = precision.copy()
+        own = np.where(ledger.left > 0, model.precision, 0.0)
+        for some in self._blocks():
+            tell = ledger.open[some] * own
+            if ledger.most is not None:
+                room = np.maximum(ledger.most - ledger.counts[some] - ledger.waiting[some], 0)
+                tell = np.sort(tell, axis=1)[:, ::-1]
+                tell = tell * (np.arange(len(own)) < room[:, None])
+            most[some] += tell.sum(axis=1)
+        return np.where(ledger.waiting > 0, np.inf, most)
+
+    def _blocks(self) -> Iterator[slice]:
+        """Tasks, so many at a time that their pairs with all workers fit into memory."""
+        each = max(CELLS // max(len(self.ledger.left), 1), 1)
+        for start in range(0, len(self.row), each):
+            yield slice(start, start + each)
+
+    def _wanted(self, model: RatingModel, precision: FloatArray) -> BoolArray:
+        """Tasks that are open, and can be closed, shape (n,); on a budget all."""
+        if self.goal.epsilon is None:
+            return np.ones(len(precision), dtype=np.bool_)
+        still = ~self._closed(model, precision)
+        if not self._within_reach(model) or not still.any():
+            return np.zeros(len(precision), dtype=np.bool_)
+        most = self._reachable(model, precision)
+        if self.goal.mean:
+            least = float((model.terms.error(most) ** 2).mean())
+            return still & (least <= self.goal.epsilon**2)
+        return still & (most >= self._requirement(model) * (1.0 - CLOSE))
+
+    def is_behind(self) -> bool:
+        """Whether known tasks have been rated since the last fit."""
+        return self._key(self._now()) != self._key(self.fitted)
+
+    def is_over(self) -> bool:
+        """Whether nobody would be asked any more."""
+        return not len(self._ask(None, 1))
+
+    def out_of_reach(self) -> str:
+        """Say what floor, or what workers, keep the error above ε."""
+        epsilon, found = self.goal.epsilon, self._fit(self._now())
+        if epsilon is None or isinstance(found, str):
+            return "" if epsilon is None else f"Nothing can be promised: {found}."
+        terms, tasks = found.model.terms, len(found.left.tasks)
+        if not self._within_reach(found.model):
+            return (
+                f"{epsilon:.4g} points are out of reach however many rate a task: what all who "
+                f"rate it are off together makes {terms.least:.3g}, measured on {tasks} tasks of "
+                "known rating; ask for more than that."
+            )
+        precision = self._precision(found.model)
+        still = ~self._closed(found.model, precision)
+        if not still.any() or self._wanted(found.model, precision).any():
+            return ""
+        least = terms.error(self._reachable(found.model, precision)[still])
+        if self.goal.mean:
+            made = float(np.sqrt((least**2).mean()))
+            return f"Were all asked who still can be, answers would be off by {made:.3g} points."
+        return (
+            f"Were all asked who still can be, the open tasks would be off by {least.min():.3g} "
+            "points or more."
+        )
+
+    def people_help(self) -> bool:
+        """Whether ratings of more people may close tasks: not where the floor forbids it."""
+        found = self.taught()
+        return found is None or self._within_reach(found.model)
+
+    def to_close(self) -> FloatArray | None:
+        """Price of the ratings that would close each task, those that tell most for it first."""
+        found = self.taught()
+        if found is None or self.goal.epsilon is None or self.goal.mean:
+            return None
+        model, ledger, pool = found.model, self.ledger, self.ledger.pool
+        lacks = self._requirement(model) - self._precision(model)
+        cost: FloatArray = np.full(len(lacks), np.inf)
+        for task in np.flatnonzero(np.isfinite(lacks)).tolist():
+            price = pool.price[pool.kind[task]]
+            who = np.flatnonzero(ledger.open[task] & (ledger.left > 0) & (model.precision > 0))
+            who = who[np.argsort(price[who] / model.precision[who], kind="stable")]
+            enough = np.flatnonzero(np.cumsum(model.precision[who]) >= lacks[task] * (1.0 - CLOSE))
+            if len(enough):
+                cost[task] = price[who[: enough[0] + 1]].sum()
+        return np.where(self._closed(model, self._precision(model)), 0.0, cost)
+
+    # What is kept
+
+    def version(self) -> Hashable:
+        """What the model that decides is fitted to."""
+        return self.fitted
+
+    def state(self) -> dict[str, Any]:
+        """How many labels the model that decides is fitted to: it follows from them."""
+        return {"fitted": list(self.fitted)}
+
+    def resume(self, saved: dict[str, Any]) -> None:
+        """Fit to as many labels as before."""
+        labels, gold = (int(many) for many in saved["fitted"])
+        if not (0 <= labels <= self._now()[0] and 0 <= gold <= self._now()[1]):
+            raise ValueError("fitted to labels that are not there")
+        self.fitted = labels, gold
