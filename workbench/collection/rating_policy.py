@@ -6,17 +6,18 @@ each left out. Hidden tasks are asked about like all others, so that they are ra
 who are chosen, and what is promised holds for what is bought. The model is fitted anew as ratings
 of known tasks grow in number, and to all of them before the collection ends.
 
-**Who is asked.** Until every known task has a few ratings, known and other tasks in turn, those
-with fewest ratings first, of the workers who have rated fewest (`_evenly`). Then precisions add, so
+**Who is asked.** Until every known task has a few ratings, known tasks and others without any, in
+turn, of the workers who have rated fewest (`_evenly`). Then precisions add, so
 that a rating of precision p brings the variance V(P) of a task down to V(P + p), whatever it says:
 the pair is asked of the largest V(P) − max(V(P + p), ε²) for its price (`_best`); what lies below ε
 is worth nothing. On a budget, or for a mean error, it is V(P) − V(P + p). Whoever comes later meets
 some hidden tasks first, every other of her questions.
 
 **When it ends.** A task is closed where V(P) ≤ ε², or all are where the mean of V is. Nothing is
-spent on tasks that cannot be closed, as the model has it: on none, where the floor alone makes ε;
-on one that those who can still rate it tell too little of. Where no other is left, known tasks are
-rated a little longer first, for floor and precisions may be better than they seem from few ratings.
+spent on tasks that cannot be closed: on none, where the floor alone makes ε; on one that those who
+can still rate it tell too little of. But the raised floor holds what few ratings of known tasks
+leave open of the workers, too. So a task is bought ratings until the fit's own floor would close
+it; and where no other is left, known tasks are rated a little longer.
 
 Source: the cover of Ho, Jabbari, Vaughan (2013), Section 3, with precisions in place of qualities
 (`crowd_models.ratings`), bought greedily; beyond the papers.
@@ -34,22 +35,25 @@ from workbench.aggregation.ratings import taught_ratings as taught
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, sequence, stream
-from workbench.collection.policy import Goal, Policy, RatingBelief
+from workbench.collection.policy import Goal, Policy, RatingBelief, refuse_kind
 from workbench.collection.pool import ALIKE, NOTHING, Ledger, Questions
 
 # By judgement, held to the recorded crowds of docs/findings/ratings.md.
-START = 3
-"""Ratings that each known task gets before precisions decide."""
+START, START_ON_BUDGET = 6, 3
+"""Ratings that each known task gets before precisions decide; for ε more than on a budget, for with
+few tasks are closed by the first fit that happens to be too sure."""
 SURE = 8
 """Ratings of each known task before tasks are left open."""
 MEET = 5
 """Known tasks that each worker rates who comes by name, before precisions alone decide."""
-GROWTH = 1.2
+GROWTH = 1.3
 """Ratings of known tasks, of those that the model is fitted to, from which on it is fitted anew."""
 TASKS, LABELS = 20, 20
 """A round asks about one task in `TASKS`, or one rating for `LABELS` that there are, if more."""
 CELLS = 2**22
 """Pairs of a task and a worker that are compared at a time."""
+ENDLESS = 1e300
+"""Precision that leaves nothing open but the floor."""
 CLOSE = 1e-9
 """By which part a variance may lie above ε² in a closed task."""
 
@@ -67,6 +71,7 @@ class MostToldPerPrice(Policy):
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
         self.ledger, self.goal, self.seed = ledger, goal, sequence(seed)
+        refuse_kind("ratings", type(self), ledger.pool.scale)
         pool, lot = ledger.pool, stream(self.seed, "equals")
         hidden = np.full(len(pool.tasks), -1) if pool.hidden is None else pool.hidden
         self.hidden = np.flatnonzero(hidden >= 0)
@@ -76,6 +81,7 @@ class MostToldPerPrice(Policy):
         self.truth: FloatArray = pool.classes.astype(np.float64)[known]
         self.lot = lot.permutation(len(pool.tasks)), lot.permutation(len(pool.gold))
         self.worker_lot = lot.permutation(len(pool.workers))
+        self.start = START_ON_BUDGET if goal.epsilon is None else START
         self.fitted = (0, 0)
         self._fits: dict[tuple[int, int], TaughtRatings | str] = {}
 
@@ -118,10 +124,10 @@ class MostToldPerPrice(Policy):
         found = self._fit(self._now())
         return None if isinstance(found, str) else found
 
-    def _model(self) -> RatingModel | None:
-        """The model that decides."""
+    def _deciding(self) -> TaughtRatings | None:
+        """What the labels tell by which it is decided."""
         found = self._fit(self.fitted)
-        return None if isinstance(found, str) else found.model
+        return None if isinstance(found, str) else found
 
     def rated(self) -> Ratings:
         """All ratings of tasks."""
@@ -143,12 +149,10 @@ class MostToldPerPrice(Policy):
 
     def _closed(self, model: RatingModel, precision: FloatArray) -> BoolArray:
         """Tasks that are within ε, or all where the mean is, shape (n,)."""
-        ledger, epsilon = self.ledger, self.goal.epsilon
-        if epsilon is None:
+        ledger = self.ledger
+        if self.goal.epsilon is None:
             return np.zeros(len(precision), dtype=np.bool_)
-        variance = model.terms.error(precision) ** 2
-        within = (variance.mean() if self.goal.mean else variance) <= epsilon**2 * (1.0 + CLOSE)
-        return np.asarray(within & (ledger.counts > 0) & ledger.enough)
+        return self._within(model, precision) & (ledger.counts > 0) & ledger.enough
 
     def belief(self) -> RatingBelief:  # type: ignore[override]
         """Posterior mean and standard deviation, by all ratings; means before anything is known."""
@@ -189,19 +193,19 @@ class MostToldPerPrice(Policy):
 
         Before it is left at open tasks, more is learned of known ones, which may show a way.
         """
-        model, few = self._model(), self._met_few(worker)
-        most: float = SURE if model is None else np.inf if few else START
+        found, few = self._deciding(), self._met_few(worker)
+        most: float = SURE if found is None else np.inf if few else self.start
         known = self._known_tasks(worker, size, most)
         if known.gold:
             return known
-        if model is None or (len(known) and not few):
+        if found is None or (len(known) and not few):
             others = self._spread(worker, size, known)
         else:
-            others = self._best(worker, size, model, known)
+            others = self._best(worker, size, found, known)
         ask = self._in_turn(known, others, worker, size) if len(known) else others
-        if len(ask) or model is None or self.goal.epsilon is None:
+        if len(ask) or found is None or self.goal.epsilon is None:
             return ask
-        still = ~self._closed(model, self._precision(model))
+        still = ~self._closed(found.model, self._precision(found.model))
         return self._known_tasks(worker, size, SURE) if still.any() else NOTHING
 
     def _in_turn(
@@ -224,7 +228,7 @@ class MostToldPerPrice(Policy):
         return worker is not None and int(self._known(self._now()).given[worker]) < MEET
 
     def _known_tasks(self, worker: int | None, size: int, most: float) -> Questions:
-        """Known tasks that have fewer than so many ratings; gold tasks, which stand apart, first."""
+        """Known tasks that have fewer ratings than `most`; gold tasks, apart from others, first."""
         ledger, pool = self.ledger, self.ledger.pool
         load = self._known(self._now()).given
         if len(pool.gold):
@@ -239,16 +243,16 @@ class MostToldPerPrice(Policy):
         return self._evenly(tasks, asked, load, worker, size)
 
     def _spread(self, worker: int | None, size: int, beside: Questions) -> Questions:
-        """Other tasks with fewest ratings; before precisions are known, beside known tasks.
+        """Other tasks without a rating, beside known ones, before precisions are known.
 
-        Where those tell nothing, a budget is spread all the same.
+        Where known tasks tell nothing, a budget is spread evenly all the same.
         """
         if self.goal.epsilon is not None and not len(beside):
             return NOTHING
         asked = self.ledger.counts + self.ledger.waiting
         tasks = np.flatnonzero(self.row < 0)
         if len(beside):
-            tasks = tasks[asked[tasks] < START]
+            tasks = tasks[asked[tasks] == 0]
         load = np.bincount(self.ledger.labels[:, 1], minlength=len(self.ledger.left))
         return self._evenly(tasks, asked, load, worker, size, beside=beside)
 
@@ -289,12 +293,12 @@ class MostToldPerPrice(Policy):
         return within
 
     def _best(
-        self, worker: int | None, size: int, model: RatingModel, beside: Questions
+        self, worker: int | None, size: int, found: TaughtRatings, beside: Questions
     ) -> Questions:
         """The pairs that lower the variance most for their price, one a task at most."""
-        ledger, pool, terms = self.ledger, self.ledger.pool, model.terms
-        precision = self._precision(model)
-        ready = self._wanted(model, precision) & (ledger.waiting == 0)
+        ledger, pool, model = self.ledger, self.ledger.pool, found.model
+        terms, precision = model.terms, self._precision(model)
+        ready = self._wanted(found, precision) & (ledger.waiting == 0)
         ready[beside.task] = False
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
         here = here[(ledger.left[here] > 0) & (model.precision[here] > 0)]
@@ -326,22 +330,14 @@ class MostToldPerPrice(Policy):
 
     # When it ends
 
-    def _requirement(self, model: RatingModel) -> float:
-        """Precision that a task takes to be within ε; infinite where none is enough."""
-        assert self.goal.epsilon is not None
-        try:
-            return model.terms.requirement(self.goal.epsilon)
-        except InputError:
-            return np.inf
-
     def _within_reach(self, model: RatingModel) -> bool:
         """Whether the floor lets ε be reached."""
-        return self.goal.epsilon is None or np.isfinite(self._requirement(model))
+        return self.goal.epsilon is None or model.terms.least < self.goal.epsilon
 
     def _reachable(self, model: RatingModel, precision: FloatArray) -> FloatArray:
         """Precision of each task were all asked who can still be, shape (n,).
 
-        Infinite where ratings are still to come.
+        `ENDLESS` where ratings are still to come.
         """
         ledger = self.ledger
         most = precision.copy()
@@ -353,7 +349,7 @@ class MostToldPerPrice(Policy):
                 tell = np.sort(tell, axis=1)[:, ::-1]
                 tell = tell * (np.arange(len(own)) < room[:, None])
             most[some] += tell.sum(axis=1)
-        return np.where(ledger.waiting > 0, np.inf, most)
+        return np.where(ledger.waiting > 0, ENDLESS, most)
 
     def _blocks(self) -> Iterator[slice]:
         """Tasks, so many at a time that their pairs with all workers fit into memory."""
@@ -361,18 +357,30 @@ class MostToldPerPrice(Policy):
         for start in range(0, len(self.row), each):
             yield slice(start, start + each)
 
-    def _wanted(self, model: RatingModel, precision: FloatArray) -> BoolArray:
-        """Tasks that are open, and can be closed, shape (n,); on a budget all."""
+    def _wanted(self, found: TaughtRatings, precision: FloatArray) -> BoolArray:
+        """Tasks that are open, and can be closed, shape (n,); on a budget all.
+
+        And those that could be closed by the floor of the fit itself, until they would be: the
+        raised one falls as workers are known better.
+        """
+        ledger, model = self.ledger, found.model
         if self.goal.epsilon is None:
             return np.ones(len(precision), dtype=np.bool_)
         still = ~self._closed(model, precision)
-        if not self._within_reach(model) or not still.any():
-            return np.zeros(len(precision), dtype=np.bool_)
         most = self._reachable(model, precision)
+        lacks = (ledger.counts == 0) | ~ledger.enough
+        fitted = model.with_floor(found.fitted_floor)
+        wanted = self._within(model, most) & (lacks | ~self._within(model, precision))
+        wanted |= self._within(fitted, most) & ~self._within(fitted, precision)
+        return np.asarray(still & wanted)
+
+    def _within(self, model: RatingModel, precision: FloatArray) -> BoolArray:
+        """Whether ratings of such precision keep ε, on each task or in the mean, shape (n,)."""
+        assert self.goal.epsilon is not None
+        variance = model.terms.error(precision) ** 2
         if self.goal.mean:
-            least = float((model.terms.error(most) ** 2).mean())
-            return still & (least <= self.goal.epsilon**2)
-        return still & (most >= self._requirement(model) * (1.0 - CLOSE))
+            variance = np.full(len(variance), variance.mean())
+        return np.asarray(variance <= self.goal.epsilon**2 * (1.0 + CLOSE))
 
     def is_behind(self) -> bool:
         """Whether known tasks have been rated since the last fit."""
@@ -396,7 +404,7 @@ class MostToldPerPrice(Policy):
             )
         precision = self._precision(found.model)
         still = ~self._closed(found.model, precision)
-        if not still.any() or self._wanted(found.model, precision).any():
+        if not still.any() or self._wanted(found, precision).any():
             return ""
         least = terms.error(self._reachable(found.model, precision)[still])
         if self.goal.mean:
@@ -418,9 +426,11 @@ class MostToldPerPrice(Policy):
         if found is None or self.goal.epsilon is None or self.goal.mean:
             return None
         model, ledger, pool = found.model, self.ledger, self.ledger.pool
-        lacks = self._requirement(model) - self._precision(model)
-        cost: FloatArray = np.full(len(lacks), np.inf)
-        for task in np.flatnonzero(np.isfinite(lacks)).tolist():
+        cost: FloatArray = np.full(len(self.row), np.inf)
+        if not self._within_reach(model):
+            return cost
+        lacks = model.terms.requirement(self.goal.epsilon) - self._precision(model)
+        for task in range(len(cost)):
             price = pool.price[pool.kind[task]]
             who = np.flatnonzero(ledger.open[task] & (ledger.left > 0) & (model.precision > 0))
             who = who[np.argsort(price[who] / model.precision[who], kind="stable")]
