@@ -355,6 +355,11 @@ def collect(
     progress
         Is told how far it is.
 
+    Returns
+    -------
+    Collection; of ratings RatingCollection
+        Of ratings errors are in points, beside the mean of the same ratings.
+
     Raises
     ------
     InputError

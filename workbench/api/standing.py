@@ -324,6 +324,11 @@ def standing(collector: Collector) -> Standing | RatingStanding:
     collector
         A collection, in memory or opened from its journal.
 
+    Returns
+    -------
+    Standing; of ratings RatingStanding
+        Of ratings errors are in points.
+
     Examples
     --------
     >>> import workbench as wb

@@ -7,10 +7,10 @@ who are chosen, and what is promised holds for what is bought. The model is fitt
 of known tasks grow in number, and to all of them before the collection ends.
 
 **Who is asked.** Until every known task has a few ratings, known tasks and others without any, in
-turn, of the workers who have rated fewest (`_evenly`). Then precisions add, so
-that a rating of precision p brings the variance V(P) of a task down to V(P + p), whatever it says:
-the pair is asked of the largest V(P) − max(V(P + p), ε²) for its price (`_best`); what lies below ε
-is worth nothing. On a budget, or for a mean error, it is V(P) − V(P + p). Whoever comes later meets
+turn, of the workers who have rated fewest (`_evenly`). Then precisions add, so that a rating of
+precision p brings the variance V(P) of a task down to V(P + p), whatever it says: the pair is asked
+of the largest V(P) − max(V(P + p), ε²) for its price (`_best`), for what lies below ε is worth
+nothing; on a budget, or for a mean error, of the largest V(P) − V(P + p). Whoever comes later meets
 some hidden tasks first, every other of her questions.
 
 **When it ends.** A task is closed where V(P) ≤ ε², or all are where the mean of V is. Nothing is
@@ -45,7 +45,8 @@ few tasks are closed by the first fit that happens to be too sure."""
 SURE = 8
 """Ratings of each known task before tasks are left open."""
 MEET = 5
-"""Known tasks that each worker rates who comes by name, before precisions alone decide."""
+"""Known tasks that a worker has rated before she is chosen for seeming better than others; whoever
+comes by name meets as many first."""
 GROWTH = 1.3
 """Ratings of known tasks, of those that the model is fitted to, from which on it is fitted anew."""
 TASKS, LABELS = 20, 20
@@ -296,22 +297,43 @@ class MostToldPerPrice(Policy):
         self, worker: int | None, size: int, found: TaughtRatings, beside: Questions
     ) -> Questions:
         """The pairs that lower the variance most for their price, one a task at most."""
-        ledger, pool, model = self.ledger, self.ledger.pool, found.model
-        terms, precision = model.terms, self._precision(model)
-        ready = self._wanted(found, precision) & (ledger.waiting == 0)
-        ready[beside.task] = False
-        here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
-        here = here[(ledger.left[here] > 0) & (model.precision[here] > 0)]
-        rows = np.flatnonzero(ready)
-        rows = rows[np.argsort(precision[rows], kind="stable")][
-            : max(CELLS // max(len(here), 1), 1)
-        ]
-        if not len(rows) or not len(here):
-            return NOTHING
-        after = terms.error(precision[rows, None] + model.precision[here]) ** 2
-        gain = terms.error(precision[rows, None]) ** 2 - np.maximum(after, self._bar(rows)[:, None])
+        precision, left = self._precision(found.model), self.ledger.left
+        tells = _trusted(found.model)
+        here = np.arange(len(left)) if worker is None else np.array([worker])
+        here = here[(left[here] > 0) & (tells[here] > 0)]
+        for model in self._by_floor(found):
+            ready = self._wanted(found, model, precision) & (self.ledger.waiting == 0)
+            ready[beside.task] = False
+            rows = np.flatnonzero(ready)
+            rows = rows[np.argsort(precision[rows], kind="stable")]
+            rows = rows[: max(CELLS // max(len(here), 1), 1)]
+            if len(rows) and len(here):
+                return self._told_most(model, rows, here, precision[rows], tells[here], size)
+        return NOTHING
+
+    def _told_most(
+        self,
+        model: RatingModel,
+        rows: IntArray,
+        here: IntArray,
+        precision: FloatArray,
+        tells: FloatArray,
+        size: int,
+    ) -> Questions:
+        """The best of some workers for each of some tasks, the pairs that tell most first.
+
+        Parameters
+        ----------
+        rows, here
+            Tasks and workers, shapes (r,) and (c,).
+        precision, tells
+            Of the ratings that each task has, and of each worker's, shapes (r,) and (c,).
+        """
+        pool, terms = self.ledger.pool, model.terms
+        after = terms.error(precision[:, None] + tells) ** 2
+        gain = terms.error(precision[:, None]) ** 2 - np.maximum(after, self._bar(rows)[:, None])
         kind = pool.kind[rows]
-        able = ledger.open[np.ix_(rows, here)] & self._affordable(kind)[:, here] & (gain > 0.0)
+        able = self.ledger.open[np.ix_(rows, here)] & self._affordable(kind)[:, here] & (gain > 0.0)
         worth = np.where(able, gain, 1.0) / pool.divisor[kind][:, here]
         # To as many digits as are alike on all processors.
         key = np.where(able, np.round(np.log(worth), ALIKE), -np.inf)
@@ -319,6 +341,15 @@ class MostToldPerPrice(Policy):
         first = np.argsort(-top, kind="stable")[:size]
         first = first[np.isfinite(top[first])]
         return Questions(rows[first], here[best[first]])
+
+    def _by_floor(self, found: TaughtRatings) -> list[RatingModel]:
+        """The models to go by: with the raised floor, and where none closes by it the fit's own.
+
+        On a budget the fit's alone: a floor that is raised without end would say that no rating
+        tells anything.
+        """
+        fitted = found.model.with_floor(found.fitted_floor)
+        return [fitted] if self.goal.epsilon is None else [found.model, fitted]
 
     def _bar(self, rows: IntArray) -> FloatArray:
         """Variance below which a task's is worth nothing, shape (rows,)."""
@@ -357,22 +388,19 @@ class MostToldPerPrice(Policy):
         for start in range(0, len(self.row), each):
             yield slice(start, start + each)
 
-    def _wanted(self, found: TaughtRatings, precision: FloatArray) -> BoolArray:
-        """Tasks that are open, and can be closed, shape (n,); on a budget all.
+    def _wanted(self, found: TaughtRatings, model: RatingModel, precision: FloatArray) -> BoolArray:
+        """Open tasks that a model would close by ratings, shape (n,); on a budget all.
 
-        And those that could be closed by the floor of the fit itself, until they would be: the
-        raised one falls as workers are known better.
+        By the fit's own floor they are bought until it would close them: the raised one falls as
+        workers are known better.
         """
-        ledger, model = self.ledger, found.model
+        ledger = self.ledger
         if self.goal.epsilon is None:
             return np.ones(len(precision), dtype=np.bool_)
-        still = ~self._closed(model, precision)
-        most = self._reachable(model, precision)
+        still = ~self._closed(found.model, precision)
         lacks = (ledger.counts == 0) | ~ledger.enough
-        fitted = model.with_floor(found.fitted_floor)
-        wanted = self._within(model, most) & (lacks | ~self._within(model, precision))
-        wanted |= self._within(fitted, most) & ~self._within(fitted, precision)
-        return np.asarray(still & wanted)
+        can = self._within(model, self._reachable(model, precision))
+        return np.asarray(still & can & (lacks | ~self._within(model, precision)))
 
     def _within(self, model: RatingModel, precision: FloatArray) -> BoolArray:
         """Whether ratings of such precision keep ε, on each task or in the mean, shape (n,)."""
@@ -404,7 +432,7 @@ class MostToldPerPrice(Policy):
             )
         precision = self._precision(found.model)
         still = ~self._closed(found.model, precision)
-        if not still.any() or self._wanted(found, precision).any():
+        if not still.any() or self._wanted(found, found.model, precision).any():
             return ""
         least = terms.error(self._reachable(found.model, precision)[still])
         if self.goal.mean:
@@ -455,3 +483,14 @@ class MostToldPerPrice(Policy):
         if not (0 <= labels <= self._now()[0] and 0 <= gold <= self._now()[1]):
             raise ValueError("fitted to labels that are not there")
         self.fitted = labels, gold
+
+
+def _trusted(model: RatingModel) -> FloatArray:
+    """Precision of each worker as far as she is chosen by it, shape (m,).
+
+    Of who has rated few known tasks it is that of all at most: of many such workers those who seem
+    the best are mostly lucky.
+    """
+    usual = float(np.average(model.precision, weights=model.told))
+    few = model.told < MEET
+    return np.where(few, np.minimum(model.precision, usual), model.precision)

@@ -297,6 +297,31 @@ def test_commands_take_a_scale(crowd, tmp_path, monkeypatch):
         assert "points" in ran.output
 
 
+@pytest.mark.slow
+def test_what_is_believed_of_a_rehearsal_is_made():
+    """Over draws of a crowd of which the model is true, root mean squares in points."""
+    made, believed, closed = [], [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        truth, noise = rng.normal(50, 18, 150), np.sqrt(rng.gamma(3, 50, 20))
+        off, level = rng.normal(0, 4, 150), rng.normal(15, 6, 20)
+        rows = [
+            (i, j, 0.6 * truth[i] + level[j] + off[i] + noise[j] * rng.normal())
+            for i in range(150)
+            for j in rng.choice(20, 10, replace=False)
+        ]
+        table = pd.DataFrame(rows, columns=["task", "worker", "label"])
+        labels = wb.read_labels(table, scale=(-200, 300))
+        known = wb.KnownTasks(hidden_tasks=40)
+        found = wb.collect(labels, pd.Series(truth), epsilon=12, known=known, seed=seed)
+        made.append(found.measured.value)
+        believed.append(found.standing.believed_error)
+        closed.append(found.closed)
+    ratio = np.sqrt(np.mean(np.square(made)) / np.mean(np.square(believed)))
+    assert 0.85 < ratio < 1.15
+    assert np.mean(closed) > 140
+
+
 def test_a_collection_goes_by_commands(crowd, tmp_path, monkeypatch):
     labels, gold = crowd
     monkeypatch.chdir(tmp_path)

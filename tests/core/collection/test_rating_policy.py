@@ -52,7 +52,7 @@ def on_record(table: pd.DataFrame) -> pd.DataFrame:
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", [{"epsilon": 7.0}, {"epsilon": None, "total": 170.0}])
 def test_each_pair_asked_lowers_the_variance_most_for_its_price(goal):
-    """By enumeration of all pairs, with precisions and floor as `aggregate` has them."""
+    """By enumeration of all pairs, with precisions and floors as `hire` has them."""
     collector = begun(people=wb.People(costs=PRICES, capacity=28), **goal)
     start, bar = collector.policy.start, 0.0 if goal["epsilon"] is None else goal["epsilon"] ** 2
     chosen, known = 0, (-1, {}, None)
@@ -63,9 +63,12 @@ def test_each_pair_asked_lowers_the_variance_most_for_its_price(goal):
         if (rated[list(HIDDEN)] >= start).all():
             fitted = collector.policy.fitted[0]
             if known[0] != fitted:
-                found = wb.aggregate(on_record(labels[:fitted]), pd.Series(HIDDEN))
+                found = wb.hire(on_record(labels[:fitted]), pd.Series(HIDDEN), budget=1)
                 precision = found.workers.set_index("worker")["precision"].to_dict()
-                known = fitted, precision, found.model.terms
+                taught = found.taught
+                own = taught.model.with_floor(taught.fitted_floor)
+                terms = (taught.model if bar else own).terms
+                known = fitted, precision, terms
             _, precision, terms = known
             have = dict.fromkeys(TRUTH, 0.0)
             for row in labels.itertuples():
@@ -162,6 +165,17 @@ def test_what_nobody_can_tell_is_said_and_little_is_spent_on_it():
     assert standing.closed == 0
     assert not collector.asks_more()
     assert sum(question.task not in HIDDEN for question in asked) == len(TRUTH) - len(HIDDEN)
+
+
+def test_a_budget_is_spent_even_where_ratings_tell_nothing():
+    """By chance numbers the floor is raised without end, and no rating lowers any variance."""
+
+    def anything(task, worker):
+        return float(np.random.default_rng([*worker.encode(), *task.encode()]).uniform(0, 100))
+
+    collector = begun(epsilon=None, total=150.0)
+    assert len(collected(collector, says=anything)) == 150
+    assert wb.standing(collector).state == "spent"
 
 
 def test_tasks_that_those_who_are_left_cannot_close_are_left_open():
