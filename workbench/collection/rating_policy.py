@@ -194,9 +194,10 @@ class MostToldPerPrice(Policy):
 
         Before it is left at open tasks, more is learned of known ones, which may show a way.
         """
-        found, few = self._deciding(), self._met_few(worker)
+        found, lacks = self._deciding(), self._to_meet(worker)
+        few = found is not None and lacks > 0
         most: float = SURE if found is None else np.inf if few else self.start
-        known = self._known_tasks(worker, size, most)
+        known = self._known_tasks(worker, min(size, lacks) if few else size, most)
         if known.gold:
             return known
         if found is None or (len(known) and not few):
@@ -224,9 +225,11 @@ class MostToldPerPrice(Policy):
         )
         return Questions(task, who)
 
-    def _met_few(self, worker: int | None) -> bool:
-        """Whether a worker who is here has rated too few known tasks."""
-        return worker is not None and int(self._known(self._now()).given[worker]) < MEET
+    def _to_meet(self, worker: int | None) -> int:
+        """How many known tasks a worker who is here should rate before others are all she gets."""
+        if worker is None:
+            return 0
+        return max(MEET - int(self._known(self._now()).given[worker]), 0)
 
     def _known_tasks(self, worker: int | None, size: int, most: float) -> Questions:
         """Known tasks that have fewer ratings than `most`; gold tasks, apart from others, first."""

@@ -293,9 +293,10 @@ def test_a_newcomer_meets_hidden_tasks_among_others():
     collector = begun(people=wb.People(newcomers=1))
     collected(collector)
     collector.add(["late 1", "late 2", "late 3", "late 4"])
-    asked = [question.task for question in collector.next("gus", 8)]
-    assert sum(task in HIDDEN for task in asked) == 4
+    asked = [question.task for question in collector.next("gus", 30)]
+    assert sum(task in HIDDEN for task in asked) == 5
     assert {task for task in asked if task not in HIDDEN} == {f"late {k}" for k in (1, 2, 3, 4)}
+    assert [task in HIDDEN for task in asked[:8]] == 4 * [True, False]
 
 
 def test_gold_tasks_apart_and_ratings_on_record_count():
