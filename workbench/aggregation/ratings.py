@@ -399,7 +399,7 @@ def _gains(
     gain = own / slope
     chance = np.where(some, (noise + floor) / (np.where(some, spread, 1.0) * slope**2), np.inf)
     weight = np.where(some, 1.0 / chance, 0.0)
-    spare = weight.sum() - float(weight @ weight) / weight.sum()
+    spare = weight.sum() - float(weight @ weight) / weight.sum() if some.any() else 0.0
     apart = float(weight @ (gain - 1.0) ** 2) - (some.sum() - 1)
     between = max(apart / spare, 0.0) if spare > 0 else 0.0
     drawn: FloatArray = np.maximum(1.0 + between / (between + chance) * (gain - 1.0), 0.0)

@@ -11,7 +11,6 @@ import numpy as np
 from workbench.api.result import percent
 from workbench.base.errors import InputError
 from workbench.base.text import shown
-from workbench.collection.policy import answer_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +107,7 @@ class AuditedRehearsal:
         self.collected = collected
         classes = list(range(len(self._pool.classes)))
         tasks, counts = list(range(len(self._pool.tasks))), collected.ledger.counts
-        table = answer_table(collected.belief, counts, tasks, classes, self._seed)
+        table = collected.belief.table(counts, tasks, classes, self._seed)
         table = table.iloc[self.known]
         truth, spent = self._answers.truth[self.known], float(collected.ledger.spent)
         return batch_of(table["label"], table["confidence"], truth, len(classes), spent)

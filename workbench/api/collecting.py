@@ -15,20 +15,19 @@ from workbench.api.audited import AuditedAnswers, AuditedRehearsal
 from workbench.api.costs import amount
 from workbench.api.inputs import Ids, Table, Truth
 from workbench.api.measuring import GoldError
+from workbench.api.progress import Step, by_help, overall
+from workbench.api.rating_collecting import RatingCollection, rating_collection, truths
 from workbench.api.result import Figure, Result, facts, listed, page, percent
 from workbench.api.simulation import SimulatedCrowd
 from workbench.api.standing import (
     Counted,
     Standing,
-    Step,
     accept,
     believed_costs,
     believed_of,
-    by_help,
-    mean_of,
 )
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
@@ -36,17 +35,27 @@ from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, Collected, rehearse
 from workbench.collection.collector import Collector
 from workbench.collection.policy import (
-    Belief,
+    AnyBelief,
     Goal,
     Policy,
-    answer_table,
     left_open,
+    refuse_kind,
     refuse_losses,
 )
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
-from workbench.collection.setup import ClosingRules, People, check_goal, check_people, losses_of
+from workbench.collection.registry import default_policy
+from workbench.collection.setup import (
+    ClosingRules,
+    People,
+    check_goal,
+    check_known,
+    check_people,
+    losses_of,
+    refuse_classes,
+)
 from workbench.crowd import align, tables
+from workbench.crowd.kinds import Classes, Scale
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.replay import split_gold
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
@@ -300,7 +309,7 @@ def collect(
     risk: float = 0.05,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
-) -> Collection:
+) -> Collection | RatingCollection:
     """Collect labels until the error asked for is reached, or the money is spent: a rehearsal.
 
     Workers answer as they did on record, or as simulated. `Collector` does the same with workers
@@ -311,11 +320,12 @@ def collect(
     labels
         Recorded labels, the only ones that can be asked for: columns task, worker, label.
 
-        Or, alone, a crowd of `simulate`.
+        Or, alone, a crowd of `simulate`. Ratings, by their `scale`, are collected by the policy
+        "ratings"; twenty tasks of gold or more are then hidden, or apart by `control`.
     gold
         Recorded: true labels, to measure the error: columns task, gold.
     epsilon
-        Error each task may have.
+        Error each task may have; of ratings a root mean square error in points.
     total
         In place of an error, or beside it: what all labels may cost, gold labels included.
     loss
@@ -324,7 +334,7 @@ def collect(
         By class, as {"yes": 5}. A task is answered by the class of least expected cost, and closed
         when that is at most epsilon.
     policy
-        Who decides whom to ask. [default: until-trusted]
+        Who decides whom to ask. [default: until-trusted; of ratings "ratings"]
 
         A name of `workbench.collection.POLICIES`.
     known
@@ -345,6 +355,11 @@ def collect(
     progress
         Is told how far it is.
 
+    Returns
+    -------
+    Collection; of ratings RatingCollection
+        Of ratings errors are in points, beside the mean of the same ratings.
+
     Raises
     ------
     InputError
@@ -363,17 +378,22 @@ def collect(
     rules = (closing or ClosingRules()).checked()
     if epsilon is None and total is None:
         raise InputError("give `epsilon`, the error of each task, or `total`, a budget")
-    check_goal(epsilon, total)
     check_people(
         people,
         ("skills", "available", "newcomers"),
         "is of `Collector`; here the labels say who can be asked what",
     )
     shares = None if people.prior is None else read_prior(people.prior)
-    policy = policy or "until-trusted"
-    deciding = POLICIES[policy].call
     checks.count("seed", seed)
     source = _source(labels, gold, known, seed)
+    scale = source.pool.scale
+    check_goal(epsilon, total, None if scale is None else (scale.low, scale.high))
+    policy = policy or default_policy(scale)
+    deciding = POLICIES[policy].call
+    refuse_kind(policy, deciding, scale)
+    if scale is not None:
+        refuse_classes(scale, people, loss=loss, audit=audit, have=people.have)
+        check_known(_known_tasks(source.pool))
     source = source._replace(pool=replace(source.pool, **_terms(source, people, policy)))
     losses = losses_of(loss, source.pool.classes.tolist())
     if losses is not None:
@@ -390,7 +410,7 @@ def collect(
             )
     if shares is not None:
         _check_prior(source, people.have)
-    watch = _Watch(source.answers.truth, len(source.pool.tasks), progress)
+    watch = _watching(source, progress)
     order = None
     if people.arrivals:
         order = stream(seed, "arrivals").permutation(len(source.pool.workers))
@@ -432,6 +452,8 @@ def collect(
     if audit is None or epsilon is None:
         collected = collect_on(None, 0)
         assert collected is not None
+        if scale is not None:
+            return _of_ratings(source, collected, watch, policy, settings)
         return _collection(source, collected, watch, policy, settings, crowd)
     rehearsal = AuditedRehearsal(collect_on, source.pool, source.answers, seed)
     audited, run = rehearsal.run(epsilon, risk, audit)
@@ -442,6 +464,30 @@ def collect(
         audited=audited,
         answers=rehearsal.mark(collection.answers, run),
         standing=replace(collection.standing, proven=audited.sentence(collection.cost)),
+    )
+
+
+def _known_tasks(pool: Pool) -> int:
+    """How many tasks of known class or rating a policy learns from."""
+    hidden = 0 if pool.hidden is None else int((pool.hidden >= 0).sum())
+    return hidden + len(pool.gold)
+
+
+def _of_ratings(
+    source: _Source, collected: Collected, watch: _Watch, policy: str, settings: dict[str, Any]
+) -> RatingCollection:
+    """What was bought and measured of ratings, under the user's ids."""
+    watch.end(collected)
+    assert watch.policy is not None
+    return rating_collection(
+        source.pool,
+        source.answers,
+        source.back,
+        collected,
+        pd.DataFrame(watch.rows),
+        watch.policy,
+        settings,
+        _title(source, policy, settings),
     )
 
 
@@ -518,15 +564,12 @@ def _collection(
     """What was bought, what is believed, and what was measured, under the user's ids."""
     pool, back = source.pool, source.back
     belief, ledger, seed = collected.belief, collected.ledger, settings["seed"]
-    table = answer_table(belief, ledger.counts, pool.tasks.tolist(), pool.classes.tolist(), seed)
+    table = belief.table(ledger.counts, pool.tasks.tolist(), ledger.named, seed)
     here = _standing(source, collected, watch, policy, settings)
-    if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
-        watch.note(ledger, belief)
+    watch.end(collected)
     measured = here.measured
-    goal = _asked(settings["epsilon"], settings["total"], settings["mean"])
     return Collection(
-        title=f"{source.title}: {len(pool.tasks)} tasks, {len(pool.workers)} workers, policy "
-        f"{policy}, {goal}, seed {seed}",
+        title=_title(source, policy, settings),
         answers=back.back(table),
         curve=pd.DataFrame(watch.rows),
         standing=here,
@@ -535,6 +578,15 @@ def _collection(
         settings=settings,
         notes=tuple(_notes(here, watch.policy)),
         simulated=crowd is not None,
+    )
+
+
+def _title(source: _Source, policy: str, settings: dict[str, Any]) -> str:
+    """What was collected from, by whom, and for what."""
+    goal = _asked(settings["epsilon"], settings["total"], settings["mean"])
+    return (
+        f"{source.title}: {len(source.pool.tasks)} tasks, {len(source.pool.workers)} workers, "
+        f"policy {policy}, {goal}, seed {settings['seed']}"
     )
 
 
@@ -552,7 +604,7 @@ def _standing(
         how += f"; the {many} tasks that decide when to stop are not counted"
     evenly = _plain_majority(pool, answers, ledger, settings["seed"])
     measured = known.error(np.ones(len(pool.tasks), dtype=bool), how, evenly, EVENLY)
-    sentence, within = believed_of(ledger, float(belief.error.mean()))
+    sentence, within = believed_of(ledger, belief.overall())
     still_open = left_open(watch.policy, pool.tasks.tolist())
     spent = total is not None and ledger.money < pool.price.min() - 1e-9
     here = Standing(
@@ -574,8 +626,8 @@ def _standing(
         measured_open=known.error(~belief.closed),
         proven="",
         believed="" if measured is not None else sentence,
-        believed_error=float(belief.error.mean()),
-        believed_closed=mean_of(belief.error, belief.closed),
+        believed_error=belief.overall(),
+        believed_closed=overall(belief, belief.closed),
         believed_range=None if measured is not None else within,
         left_open=None if still_open is None else back.back(still_open),
         reach="" if watch.policy is None else watch.policy.out_of_reach(),
@@ -672,7 +724,12 @@ def _notes(here: Standing, policy: Policy | None) -> Iterator[str]:
 class _Watch:
     """Notes cost and error now and then."""
 
-    def __init__(self, truth: IntArray, tasks: int, progress: Callable[[str], None] | None) -> None:
+    def __init__(
+        self,
+        truth: IntArray | FloatArray,
+        tasks: int,
+        progress: Callable[[str], None] | None,
+    ) -> None:
         self.truth, self.progress = truth, progress
         self.rows: list[dict[str, Any]] = []
         self.due = tasks / 2.0
@@ -688,9 +745,13 @@ class _Watch:
         if self.progress is not None:
             self.progress(f"{many} labels")
 
-    def note(self, ledger: Ledger, belief: Belief) -> None:
+    def end(self, collected: Collected) -> None:
+        """Add the last row."""
+        if not self.rows or self.rows[-1]["cost"] < collected.ledger.spent:
+            self.note(collected.ledger, collected.belief)
+
+    def note(self, ledger: Ledger, belief: AnyBelief) -> None:
         """Add a row."""
-        loss = belief.loss(self.truth, ledger.counts)
         self.rows.append(
             {
                 "labels": len(ledger.labels) - ledger.recorded[0],
@@ -698,10 +759,17 @@ class _Watch:
                 "cost": float(ledger.spent),
                 "answered": int(belief.answered(ledger.counts).sum()),
                 "closed": int(belief.closed.sum()),
-                "believed_error": float(belief.error.mean()),
-                "error": float(np.where(np.isnan(loss), 1.0, loss).mean()) if len(loss) else None,
+                "believed_error": belief.overall(),
+                "error": belief.made(self.truth, ledger.counts),
             }
         )
+
+
+def _watching(source: _Source, progress: Callable[[str], None] | None) -> _Watch:
+    """Note how a rehearsal goes, held against what is known of classes or ratings."""
+    pool, truth = source.pool, source.answers.truth
+    known = truth if pool.scale is None else truths(pool, truth)
+    return _Watch(known, len(pool.tasks), progress)
 
 
 def _had(have: inputs.LabelTable | None, pool: Pool) -> list[tuple[Questions, IntArray]]:
@@ -754,7 +822,7 @@ def _from_record(
     hidden_tasks: int,
     seed: int,
 ) -> _Source:
-    back, true = inputs.given(labels), None
+    back, true = inputs.given(labels, kinds=(Classes, Scale)), None
     if gold is not None or back.gold is not None:
         true, back = inputs.truth(gold, back)
     pool, answers = _recorded(back, true, control, seed)
@@ -770,6 +838,9 @@ def _from_record(
         pool, answers = _hidden(pool, answers, round(share * int((answers.truth >= 0).sum())), seed)
     elif checks.count("hidden_tasks", hidden_tasks):
         pool, answers = _hidden(pool, answers, hidden_tasks, seed)
+    if isinstance(back.kind, Scale):
+        ratings = np.array([back.kind.value(text) for text in pool.classes])
+        pool = replace(pool, classes=ratings, scale=back.kind)
     return _Source(pool, answers, ["all"], back, f"recorded labels, {back.name}")
 
 

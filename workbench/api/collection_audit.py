@@ -329,7 +329,7 @@ def audit_collection(
     ------
     InputError
         No price the first time, another promise than before, or a collection without a goal, or
-        whose errors have costs.
+        whose errors have costs, or of ratings.
 
     Examples
     --------
@@ -352,6 +352,11 @@ def audit_collection(
         raise InputError(
             "loss: these audits prove how many answers are wrong, not what they cost; take the "
             "answers, and `audit` them with `loss`"
+        )
+    if collector.scale is not None:
+        raise InputError(
+            "ratings: these audits count wrong answers, and an estimate is off by so many points; "
+            "take the answers, and `audit` them"
         )
     plan = AuditLog(collector).plan
     if plan is None:

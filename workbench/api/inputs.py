@@ -23,6 +23,7 @@ from workbench.base.checks import MOST, count, show, type_name
 from workbench.base.errors import InputError
 from workbench.base.journal import is_journal
 from workbench.crowd import align, formats, reading, tables
+from workbench.crowd import kinds as kinds_of_answers
 from workbench.crowd.cells import Cells
 from workbench.crowd.coded import FIELDS, CodedLabels, meeting
 from workbench.crowd.formats import ReadOptions
@@ -361,20 +362,8 @@ def _check_kind(name: str, kind: Kind, kinds: tuple[type[Kind], ...]) -> None:
     raise InputError(f"{name}: labels are {kind.plural}, and this takes {taken}; {kind.as_classes}")
 
 
-def refuse(kind: Kind, given: Mapping[str, object]) -> None:
-    """Refuse options that labels of a kind have no use for: those that are given.
-
-    Raises
-    ------
-    InputError
-        One is.
-    """
-    for name, value in given.items():
-        if value is not None and value is not False:
-            raise InputError(
-                f"`{name}` is for labels that are classes, and these are {kind.plural}: leave it "
-                f"out, or {kind.as_classes}"
-            )
+refuse = kinds_of_answers.refuse
+"""Refuse options that labels of a kind have no use for."""
 
 
 def written(times: pd.Series[Any]) -> list[Any]:

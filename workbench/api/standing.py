@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from workbench.accuracy.believed import error_range, untold
 from workbench.accuracy.measured import MajorityError, count_errors
@@ -20,76 +19,42 @@ from workbench.api.collection_audit import as_typed
 from workbench.api.costs import amount, losses_in_words
 from workbench.api.costs import measured_payload as cost_payload
 from workbench.api.measuring import FEW, GoldError, payload_of
-from workbench.api.result import Result, facts, percent, picked
+from workbench.api.progress import (
+    MOST_STEPS,
+    Progress,
+    Step,
+    answers_step,
+    by_help,
+    counted_so_far,
+    going_on,
+    more_money,
+    more_people,
+    overall,
+    to_come,
+)
+from workbench.api.rating_standing import RatingStanding, rating_standing
+from workbench.api.result import percent, picked
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.errors import InputError
 from workbench.base.text import counted, shown
-from workbench.collection.policy import Belief, closing, priced
+from workbench.collection.policy import Belief, priced
 from workbench.crowd.loss import Stakes
 
 if TYPE_CHECKING:
     from workbench.collection.collector import Collector
     from workbench.collection.pool import Ledger, Pool
-    from workbench.collection.running import Running
 
-State: TypeAlias = Literal[
-    "asking", "waiting", "reached", "spent", "exhausted", "newcomers", "paused", "closed"
-]
-"""Whether more is asked, or why not: questions are open; all is closed; money; nobody here has more
-to give, and nobody may come, or somebody may; the owner.
-"""
 HOW_HIDDEN = "which are hidden among the others and also tell when to stop"
-NO_HELP = "No label that these workers can still give is expected to help"
 MEASURED = ("error_measured", "error_interval", "tasks_measured", "blank")
-MOST_STEPS = 4
 HIDDEN = 40
 """Tasks of known class that are advised to be hidden; half of all where these are fewer."""
 
 
-class Step(NamedTuple):
-    """Something to do next.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Standing(Progress):
+    """Where a collection of classes stands: its progress, and how wrong the answers are.
 
     Attributes
     ----------
-    kind
-        A word for programs: people, accept, prove, budget, hide, gold, ask, wait, resume, answers.
-    says
-        In words.
-    command
-        Which does it; "" where none does.
-    value
-        The error to accept, the budget, or the number of checks; None of the others.
-    """
-
-    kind: str
-    says: str
-    command: str
-    value: float | None = None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Standing(Result):
-    """Where a collection stands.
-
-    Attributes
-    ----------
-    epsilon, mean, total
-        What is asked: the error of each task, or of all in the mean, and the budget; None without.
-    tasks, answered, closed
-        Tasks, those with an answer, and those about which nothing more is asked.
-    labels, gold_labels, on_record, waiting
-        Labels of tasks and of gold tasks that were bought; those that were there from the start,
-        which cost nothing; questions that are open.
-    newcomers
-        How many may come who have not been here.
-    cost
-        Price of what was asked and not given up.
-    policy
-        Who decides whom to ask.
-    state
-        "asking", or why nothing is asked: "waiting" for open questions, "reached" what was asked,
-        "spent" the budget, "exhausted" what these people can tell, "newcomers" where somebody else
-        may still come, "paused" or "closed" by the owner.
     measured, measured_closed, measured_open
         Error on tasks of known class that are hidden among the others (in a rehearsal: whose gold
         the policy did not see), on those that are closed, and on the others; None without any.
@@ -102,14 +67,6 @@ class Standing(Result):
     believed_range
         Errors that were made on recorded crowds where so much was believed; None where an error was
         measured, or nothing can be believed.
-    left_open
-        Tasks that are not closed, `task, cost`: the expected price of the labels that would close
-        each, infinite (None in `to_dict`) where none that can be had would. None where the policy
-        cannot say.
-    reach
-        That the error asked for cannot be had here, and why; "" where it can.
-    people_help
-        Whether labels of more people may close tasks that are open.
     audited
         What audits have come to, as `Collector.status` has it; None without.
     proven_error
@@ -119,25 +76,8 @@ class Standing(Result):
         expected cost, and what was measured has `costs`.
     believed_cost
         Expected cost of an answer by the policy's own model; None without `loss`.
-    notes
-        What the reader must know of workers and tasks.
-    steps
-        What to do next, four at most; more people last where they would not help.
     """
 
-    epsilon: float | None
-    mean: bool
-    total: float | None
-    tasks: int
-    answered: int
-    closed: int
-    labels: int
-    gold_labels: int
-    on_record: int
-    waiting: int
-    cost: float
-    policy: str
-    state: State
     measured: GoldError | None
     measured_closed: GoldError | None
     measured_open: GoldError | None
@@ -146,16 +86,10 @@ class Standing(Result):
     believed_error: float
     believed_closed: float | None
     believed_range: tuple[float, float] | None
-    left_open: pd.DataFrame | None
-    reach: str
-    people_help: bool = True
-    newcomers: int = 0
     audited: dict[str, Any] | None = None
     proven_error: float | None = None
     loss: dict[str, float] | None = None
     believed_cost: float | None = None
-    notes: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
 
     # ---- in sentences ----
 
@@ -228,113 +162,7 @@ class Standing(Result):
         held = self.measured if self.mean else self.measured_closed
         return self.epsilon is not None and held is not None and held.misses(self.epsilon)
 
-    def why(self) -> str:
-        """Say whether more is asked, or why not."""
-        many = self.tasks - self.closed
-        if self.state == "asking":
-            if self.epsilon is None or not many:
-                return "Still asking."
-            cost = "what closing them will cost is not known yet"
-            more = closing(self.left_open, self._unit()) if self._closable() else cost
-            return f"Still asking; {counted(many, 'task')} {_are(many)} open: {more}."
-        if self.state == "waiting":
-            come = "comes" if self.waiting == 1 else "come"
-            return f"Nothing more is asked until {counted(self.waiting, 'label')} {come}."
-        if self.state == "newcomers":
-            come = (
-                f"{self.newcomers} more may come" if self.labels else f"{self.newcomers} may come"
-            )
-            here = NO_HELP if self.labels else "Nobody is asked yet"
-            return " ".join([*[self.reach] * bool(self.reach), f"{here}; {come}."])
-        if self.state == "exhausted":
-            return self.reach or f"{NO_HELP}."
-        return {
-            "reached": "Every task is closed: nothing more is asked.",
-            "spent": "The budget is spent.",
-            "paused": "Paused: nothing new is asked.",
-            "closed": "Closed: nothing more is asked.",
-        }[self.state]
-
-    def far(self) -> list[str]:
-        """Say what was bought, how many tasks are closed, and how many have no answer."""
-        labels = self.labels + self.gold_labels
-        gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
-        each = f"({self.labels / max(self.tasks, 1):.3g} a task)"
-        cost = "" if self.waiting or self.cost == labels else f" for {shown(self.cost, '.6g')}"
-        waits = ""
-        if self.waiting and self.cost == labels + self.waiting:
-            waits = f"; {counted(self.waiting, 'question')} {_are(self.waiting)} open"
-        elif self.waiting:
-            spent = shown(self.cost, ".6g")
-            waits = f"; with {counted(self.waiting, 'open question')} they cost {spent}"
-        closed = self._closed()
-        bought = f"{counted(labels, 'label')} bought{cost}{gold} {each}{waits}."
-        sentences = [f"{bought} {closed}." if closed else bought]
-        if blank := self.tasks - self.answered:
-            yet = " yet" if self.state == "asking" else ""
-            have = "has" if blank == 1 else "have"
-            sentences.append(f"{blank:,} of {self.tasks:,} tasks {have} no answer{yet}.")
-        return sentences
-
-    def _closed(self) -> str:
-        """Say how many tasks are closed, and what the others are; nothing where none can be."""
-        if self.epsilon is None and not self.closed:
-            return ""
-        left = self.tasks - self.closed
-        closed = f"{self.closed} of {self.tasks} tasks are closed, sure enough to ask no more"
-        if not self.closed:
-            closed = f"None of {self.tasks} tasks is closed"
-        if not left or (self.state == "asking" and not self.closed):
-            return closed
-        still = f"; {left} {_are(left)} {'' if self.state == 'asking' else 'left '}open" * bool(
-            self.closed
-        )
-        cost = "" if self.state == "asking" else closing(self.left_open, self._unit())
-        return f"{closed}{still}{cost and f': {cost}'}"
-
-    def _unit(self) -> str:
-        """What a cost is counted in: labels where each of them cost 1."""
-        bought = self.labels + self.gold_labels
-        return "labels" if bought and self.cost == bought + self.waiting else ""
-
-    def _closable(self) -> bool:
-        left = self.left_open
-        return left is not None and bool(np.isfinite(left["cost"].to_numpy(dtype=np.float64)).any())
-
-    def lead(self) -> list[str]:
-        """Say in a few sentences what was asked, what is known, and whether more is asked."""
-        return [self.asked, *self.known(), *self.kept(), self.why()]
-
-    def verdict(self) -> list[str]:
-        """Say all of it: the lead, how far it is, and the policy's notes."""
-        return [*self.lead(), *self.far(), *self.parts(), *self.notes]
-
-    def next(self) -> str:
-        """Say in a sentence what to do next."""
-        steps = [
-            f"{step.says} ({step.command})" if step.command else step.says for step in self.steps
-        ]
-        if not steps:
-            return ""
-        *first, last = steps
-        return f"Next: {', '.join(first)}{', or ' if first else ''}{last}."
-
-    def brief(self) -> str:
-        """Lay out what to do next, a command each."""
-        if not self.steps:
-            return ""
-        head = "Next:" if len(self.steps) == 1 else "Next, one of:"
-        return f"{head}\n" + facts([step[1:3] for step in self.steps], indent="  ")
-
-    def details(self) -> str:
-        """Give the verdict and the steps."""
-        return f"{' '.join(self.verdict())}\n\n{self.brief()}"
-
     # ---- in plain types ----
-
-    def to_frame(self) -> pd.DataFrame:
-        """Give what to do next, a row a step: `kind, says, command, value`."""
-        return pd.DataFrame(self.steps, columns=Step._fields)
 
     def point(self) -> dict[str, Any]:
         """Give what a picture over time draws."""
@@ -387,10 +215,6 @@ class Standing(Result):
             "steps": [step._asdict() for step in self.steps],
             "halted": self.state if self.state in ("paused", "closed") else "",
         }
-
-
-def _are(many: int) -> str:
-    return "is" if many == 1 else "are"
 
 
 def measured_payload(found: GoldError | None) -> dict[str, Any] | None:
@@ -492,21 +316,21 @@ def believed_costs(belief: Belief, pool: Pool) -> dict[str, Any]:
     return {"loss": loss, "believed_cost": float(weighed.sum() / max(len(weighed), 1))}
 
 
-def mean_of(error: FloatArray, some: BoolArray) -> float | None:
-    """Mean believed error of some tasks; None of none."""
-    return float(error[some].mean()) if some.any() else None
-
-
 # ---- a live collection ----
 
 
-def standing(collector: Collector) -> Standing:
+def standing(collector: Collector) -> Standing | RatingStanding:
     """Say where a collection stands: what is asked, known and how surely, to come, and to do next.
 
     Parameters
     ----------
     collector
         A collection, in memory or opened from its journal.
+
+    Returns
+    -------
+    Standing; of ratings RatingStanding
+        Of ratings errors are in points.
 
     Examples
     --------
@@ -520,15 +344,9 @@ def standing(collector: Collector) -> Standing:
     >>> found.verdict()[-1]
     '2 labels bought (1 a task).'
     """
-    found, running = known_so_far(collector), collector._now
-    state = _state(collector, running, found)
-    found = replace(
-        found,
-        state=state,
-        left_open=collector.left_open() if found.epsilon is not None else None,
-        reach="" if state == "asking" else running.policy.out_of_reach(),
-        people_help=state == "asking" or running.policy.people_help(),
-    )
+    if collector.scale is not None:
+        return rating_standing(collector)
+    found = to_come(known_so_far(collector), collector)
     return replace(found, steps=tuple(_steps(found, collector)))
 
 
@@ -538,8 +356,8 @@ def known_so_far(collector: Collector) -> Standing:
     It is taken to go on asking, unless the owner has halted it.
     """
     running, status = collector._now, collector.status()
-    setup, ledger = running.setup, running.ledger
-    belief, hidden = running.policy.belief(), ledger.pool.hidden
+    belief, ledger = running.policy.belief(), running.ledger
+    hidden = ledger.pool.hidden
     measured = measured_closed = measured_open = None
     sentence, within = "", None
     if hidden is not None:
@@ -552,54 +370,19 @@ def known_so_far(collector: Collector) -> Standing:
     else:
         sentence, within = believed_of(ledger, status["believed_error"])
     return Standing(
-        epsilon=setup.epsilon,
-        mean=setup.mean,
-        total=setup.total,
-        **{name: status[name] for name in ("tasks", "answered", "closed", "labels")},
-        **{name: status[name] for name in ("gold_labels", "on_record", "waiting", "cost")},
-        newcomers=len(setup.hands) - len(running.names),
-        policy=setup.policy,
-        state=running.halted or "asking",
+        **counted_so_far(collector),
         measured=measured,
         measured_closed=measured_closed,
         measured_open=measured_open,
         proven=_proven(status["audited"], status["tasks"]),
         believed="" if measured is not None else sentence,
         believed_error=status["believed_error"],
-        believed_closed=mean_of(belief.error, belief.closed),
+        believed_closed=overall(belief, belief.closed),
         believed_range=within,
-        left_open=None,
-        reach="",
         audited=status["audited"],
         proven_error=None if status["audited"] is None else status["audited"]["bound"],
         **believed_costs(belief, ledger.pool),
-        notes=tuple(status["notes"]),
     )
-
-
-def _state(collector: Collector, running: Running, found: Standing) -> State:
-    """Whether more is asked, or why not."""
-    if running.halted:
-        return running.halted
-    over = running.policy.is_over()
-    if over and running.policy.is_behind():
-        over = None  # a fit to all labels may ask more
-    if over is None:
-        try:
-            over = not collector.asks_more()
-        except InputError:  # a policy that asks whoever comes, one by one
-            over = False
-    if not over or (found.epsilon is None and found.total is None):
-        return "asking"
-    if running.waiting:
-        return "waiting"
-    if found.tasks and found.closed == found.tasks:
-        return "reached"
-    ledger = running.ledger
-    spent = ledger.money < ledger.pool.price.min() - 1e-9
-    if spent or (found.epsilon is None and found.labels and not found.newcomers):
-        return "spent"
-    return "newcomers" if found.newcomers else "exhausted"
 
 
 def _proven(audited: dict[str, Any] | None, tasks: int) -> str:
@@ -619,22 +402,9 @@ def _steps(found: Standing, collector: Collector) -> list[Step]:
     """What to do next with a live collection."""
     store = shlex.quote(str(as_typed(collector.path)))
     change = f"workbench collect change {store}"
-    answers = Step("answers", "take the answers", f"workbench collect answers {store} --out A.csv")
-    if found.state == "asking":
-        return [Step("ask", "go on asking", f"workbench collect next {store}")]
-    if found.state == "waiting":
-        command = f"workbench collect tell {store} --missing pairs.csv"
-        return [Step("wait", "tell the labels when they come, or give them up", command)]
-    if found.state == "paused" and found.proven == "":
-        return [Step("resume", "go on asking", f"{change} --halt no"), answers]
-    steps: list[Step] = []
-    if found.state == "newcomers":
-        command = f"workbench collect next {store} --worker NAME"
-        steps.append(Step("people", "ask somebody new", command))
-        if not found.labels:
-            return steps
-    if found.state == "exhausted":
-        steps.append(Step("people", "add people", f"{change} --newcomers 1"))
+    if going := going_on(found, store, resumes=found.proven == ""):
+        return going
+    steps = more_people(found, store)
     if found.state in ("exhausted", "newcomers", "spent"):
         steps += accept(found, f"{change} --epsilon ")
     proof = f"workbench collect audit {store}"
@@ -643,18 +413,13 @@ def _steps(found: Standing, collector: Collector) -> list[Step]:
     elif found.audited["stage"] == "under way":
         steps.append(Step("prove", "go on with the audit", proof))
     if found.state in ("exhausted", "spent"):
-        steps += _budget(found, f"{change} --total ")
+        steps += more_money(found, f"{change} --total ")
     if found.measured is None and found.epsilon is not None:
         command = "workbench collect start NEW --hidden known.csv …"
         many = min(HIDDEN, found.tasks // 2)
         says = f"hide {many} tasks of known class among the others next time"
         steps += [Step("hide", says, command)] * (many > 1)
-    return [*by_help(steps, found)[: MOST_STEPS - 1], answers]
-
-
-def by_help(steps: list[Step], found: Standing) -> list[Step]:
-    """Put more people last where they would not help."""
-    return sorted(steps, key=lambda step: step.kind == "people" and not found.people_help)
+    return [*by_help(steps, found)[: MOST_STEPS - 1], answers_step(store)]
 
 
 def accept(found: Standing, command: str) -> list[Step]:
@@ -687,16 +452,3 @@ def _checks(collector: Collector, error: float) -> int:
         names, classes = list(collector.tasks), list(collector.classes)
         gold = {names[at]: classes[int(hidden[at])] for at in np.flatnonzero(hidden >= 0).tolist()}
     return math.ceil(expected_checks(collector.answers(), error, gold=gold))
-
-
-def _budget(found: Standing, command: str) -> list[Step]:
-    """Raise the budget to what closing the open tasks is expected to cost."""
-    if found.total is None:
-        return []
-    if found.epsilon is None:
-        return [Step("budget", "raise the budget", f"{command}MORE")] * (found.state == "spent")
-    if found.left_open is None or not found._closable():
-        return []
-    cost = found.left_open["cost"].to_numpy(dtype=np.float64)
-    total = math.ceil(found.cost + float(cost[np.isfinite(cost)].sum()))
-    return [Step("budget", f"raise the budget to {total:,}", f"{command}{total}", total)]

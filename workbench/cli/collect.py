@@ -130,6 +130,7 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @options.csv("--gold")
 @options.csv("--hidden")
 @options.text("--classes", "A,B,…")
+@options.scale
 @options.stakes
 @CAPACITY
 @EPSILON

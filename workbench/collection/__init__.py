@@ -17,8 +17,8 @@
   is left (`UntilTrusted._wanted`), or no money, several models answer what is open
   (`final_answers`), and are believed as far as hidden tasks show (`open_tasks`).
 
-Other policies: `sequential_plan` for known skills, `algorithm_two` and `task_by_task` of the
-papers, and two that rank tasks (`by_task`), `fixed` and `uncertain`.
+Other policies: `rating_policy` for ratings, `sequential_plan` for known skills, `algorithm_two` and
+`task_by_task` of the papers, and two that rank tasks (`by_task`), `fixed` and `uncertain`.
 
 Where labels come from: in a rehearsal (`answers`) `simulation` and `recorded`; from people by name
 through `collector`. What happens to a collection there is a list of `events`, of which `running` is

@@ -8,10 +8,11 @@ from workbench.collection.fixed import Fixed as Fixed
 from workbench.collection.honest import calibrated as calibrated
 from workbench.collection.honest import measured_error as measured_error
 from workbench.collection.honest import wrong_chances as wrong_chances
+from workbench.collection.policy import AnyBelief as AnyBelief
 from workbench.collection.policy import Belief as Belief
 from workbench.collection.policy import Goal as Goal
 from workbench.collection.policy import Policy as Policy
-from workbench.collection.policy import answer_table as answer_table
+from workbench.collection.policy import RatingBelief as RatingBelief
 from workbench.collection.pool import ALIKE as ALIKE
 from workbench.collection.pool import FREE as FREE
 from workbench.collection.pool import NOTHING as NOTHING

@@ -55,8 +55,9 @@ from workbench.collection.hearing import hear, label_before
 from workbench.collection.history import Names, history_table, taking_back, told_at
 from workbench.collection.kept import KeptCollection, KeptTurn
 from workbench.collection.log import MemoryLog, replayed
-from workbench.collection.policy import Belief, answer_table, left_open
+from workbench.collection.policy import AnyBelief, left_open, refuse_kind
 from workbench.collection.pool import HIGHEST_PRICE, LARGEST
+from workbench.collection.registry import default_policy
 from workbench.collection.running import Running
 from workbench.collection.setup import (
     ClosingRules,
@@ -69,10 +70,12 @@ from workbench.collection.setup import (
     changed_terms,
     check_goal,
     labels_of,
+    read_scale,
     read_setup,
     read_tasks,
     record_of,
 )
+from workbench.crowd.kinds import Scale, refuse
 from workbench.crowd.libraries import Frame, keyed, to_pandas
 
 LET_COME = "let one more come (`collect change STORE --newcomers 1`, or `expect`)"
@@ -121,6 +124,9 @@ class Collector(KeptCollection):
 
         By class, as {"yes": 5}. A task is answered by the class of least expected cost, and closed
         when that is at most ε.
+    scale
+        The lowest and the highest rating, as (0, 100), where labels are ratings. ε is then a root
+        mean square error in points, and twenty tasks or more are hidden, or gold.
     epsilon
         ε, the error that each task may have.
     total
@@ -132,7 +138,7 @@ class Collector(KeptCollection):
         When a task is closed, beside ε.
     policy
         Name of a policy of `POLICIES`; or its name and its options, as `("fixed", {"k": 3})`.
-        [default: until-trusted]
+        [default: until-trusted; of ratings "ratings"]
     seed
         Of its draws; a whole number, which can be saved.
     path
@@ -166,6 +172,7 @@ class Collector(KeptCollection):
         classes: Listed | None = None,
         class_share: Mapping[Any, float] | None = None,
         loss: Mapping[Any, float] | None = None,
+        scale: tuple[float, float] | None = None,
         epsilon: float | None = None,
         total: float | None = None,
         people: People | None = None,
@@ -174,9 +181,11 @@ class Collector(KeptCollection):
         seed: int = 0,
         path: str | Path | None = None,
     ) -> None:
-        name, options = _named_options(policy)
+        kind = read_scale(scale)
+        name, options = _named_options(policy, kind)
+        refuse_kind(name, POLICIES[name].call, kind)
         if not POLICIES[name].call.streams:
-            check_goal(epsilon, total)
+            check_goal(epsilon, total, scale)
         rules = (closing or ClosingRules()).checked()
         named = read_setup(
             tasks,
@@ -187,6 +196,7 @@ class Collector(KeptCollection):
             class_share=class_share,
             loss=loss,
             people=people or People(),
+            scale=kind,
             epsilon=None if epsilon is None else float(epsilon),
             mean=rules.mean,
             total=None if total is None else float(total),
@@ -479,6 +489,8 @@ class Collector(KeptCollection):
             policy that cannot use labels from elsewhere.
         """
         labels = to_pandas(labels)
+        if self.scale is not None:
+            refuse(self.scale, {"record": labels})
         with self._turn() as turn:
             running = turn.running
             have = labels_of(labels, [*self.tasks, *self.gold])
@@ -565,6 +577,7 @@ class Collector(KeptCollection):
             check_goal(
                 setup.epsilon if epsilon is None else epsilon,
                 setup.total if total is None else total,
+                setup.scale,
             )
             prices = [hand.price for hand in setup.hands]
             for worker, price in {} if by_worker is None else by_worker.items():
@@ -669,7 +682,9 @@ class Collector(KeptCollection):
             return history_table(view, self._names(), most)
 
     def _names(self) -> Names:
-        return Names(list(self.tasks), list(self.gold), list(self.workers), list(self.classes))
+        assert self._running is not None
+        named = self._running.ledger.named
+        return Names(list(self.tasks), list(self.gold), list(self.workers), named)
 
     def undo(self, events: int = 1) -> int:
         """Take back the last so many events, as if they had never been; they stay in the history.
@@ -700,15 +715,16 @@ class Collector(KeptCollection):
         """Price of what was asked so far and not given up, gold labels included."""
         return self.ledger.spent
 
-    def belief(self) -> Belief:
-        """Posterior of each task's class, and which tasks are closed."""
+    def belief(self) -> AnyBelief:
+        """What is believed of each task, and which tasks are closed."""
         return self._now.policy.belief()
 
     def answers(self, at: datetime | None = None) -> pd.DataFrame:
         """Give the label of each task: `task, label, confidence, closed`.
 
         Confidence is the believed chance that the label is right. Classes that tie are drawn among
-        fairly; a task without any label has none.
+        fairly; a task without any label has none. Of ratings: `task, label, error, closed`, the
+        estimate and its standard deviation in points.
 
         Parameters
         ----------
@@ -720,13 +736,15 @@ class Collector(KeptCollection):
             with self._log.view() as view:
                 running = replayed(view, at)
         names = [task.name for task in running.setup.tasks]
-        return answer_table(
-            running.policy.belief(),
-            running.ledger.counts,
-            names,
-            list(self.classes),
-            running.setup.seed,
-        )
+        belief, ledger = running.policy.belief(), running.ledger
+        table = belief.table(ledger.counts, names, ledger.named, running.setup.seed)
+        return self._on_scale(table)
+
+    def _on_scale(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Let a table say the scale of its ratings, so that whoever is given it knows."""
+        if self.scale is not None:
+            table.attrs["scale"] = (self.scale.low, self.scale.high)
+        return table
 
     def left_open(self) -> pd.DataFrame | None:
         """Give the tasks that are not closed: `task, cost`, the cheapest first.
@@ -769,7 +787,8 @@ class Collector(KeptCollection):
                 )
         rows.sort(key=lambda row: row[0])
         table = pd.DataFrame([row[1:] for row in rows], columns=LABEL_COLUMNS)
-        return table.astype({"time": "datetime64[us, UTC]", "gold": object, "hidden": bool})
+        table = table.astype({"time": "datetime64[us, UTC]", "gold": object, "hidden": bool})
+        return self._on_scale(table)
 
     def status(self) -> dict[str, Any]:
         """Count what there is: labels, their cost, answered and closed tasks, open questions.
@@ -787,7 +806,7 @@ class Collector(KeptCollection):
             "labels": len(ledger.labels) - ledger.recorded[0],
             "gold_labels": len(ledger.gold_labels) - ledger.recorded[1],
             "cost": ledger.spent,
-            "believed_error": float(belief.error.mean()) if len(belief.closed) else 0.0,
+            "believed_error": belief.overall() if len(belief.closed) else 0.0,
             "answered": int(belief.answered(ledger.counts).sum()),
             "closed": int(belief.closed.sum()),
             "tasks": len(self.tasks),
@@ -800,10 +819,12 @@ class Collector(KeptCollection):
         }
 
 
-def _named_options(policy: Any) -> tuple[str, Mapping[str, Any]]:
+def _named_options(policy: Any, scale: Scale | None) -> tuple[str, Mapping[str, Any]]:
     """A policy's name and its options."""
-    if policy is None or isinstance(policy, str):
-        return "until-trusted" if policy is None else policy, {}
+    if policy is None:
+        return default_policy(scale), {}
+    if isinstance(policy, str):
+        return policy, {}
     pair = isinstance(policy, Sequence) and len(policy) == 2 and isinstance(policy[0], str)
     check(
         pair and isinstance(policy[1], Mapping),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
+from typing import cast
 
 import msgspec
 
 from workbench.base import checks
 from workbench.base.journal_events import Event, Position
 from workbench.base.journal_view import JournalTransaction
-from workbench.base.state import Id, check, find
+from workbench.base.state import Id, Label, check, find
 from workbench.collection.collector import Collector, Question
 from workbench.collection.events import Asked, Lapsed, RefitTaken, Reworded, Told
 from workbench.collection.hearing import hear, label_before
@@ -34,9 +35,19 @@ class Desk:
     ----------
     collector
         Opened with `refits_apart` where fits are made beside it.
+
+    Raises
+    ------
+    InputError
+        Its labels are ratings: pages and queues have buttons for classes alone.
     """
 
     def __init__(self, collector: Collector) -> None:
+        check(
+            collector.scale is None,
+            "ratings are not collected on pages or in Label Studio yet: ask by 'workbench collect "
+            "next', and tell what comes",
+        )
         self.collector = collector
 
     def outlook(self, most: int) -> list[tuple[Id, bool]]:
@@ -143,7 +154,8 @@ class Desk:
                         last[gold, task] = label
         if place is None:
             return []
-        ledger, classes = self.collector.ledger, list(self.collector.classes)
+        ledger = self.collector.ledger
+        classes = cast("list[Label]", list(self.collector.classes))  # no desk collects ratings
         names = list(self.collector.tasks), list(self.collector.gold)
         still = [
             (Question(names[gold][task], worker, bool(gold)), classes[label])

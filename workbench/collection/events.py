@@ -76,7 +76,7 @@ class Past(Event, frozen=True):
     `away` are workers who left, and the labels they could still give; `policy` is the policy's own
     state, as JSON; `forgotten` are workers whose names are no more; `plan` and `audits` are of the
     audits of its answers, the last event of each; `again` are those of `missed` that may be asked
-    again.
+    again; `ratings` are the distinct ratings that came, which the classes of labels are places in.
     """
 
     kind = "past"
@@ -95,6 +95,7 @@ class Past(Event, frozen=True):
     plan: AuditPlanned | None = None
     audits: tuple[Audited, ...] = ()
     again: bytes = b""
+    ratings: tuple[float, ...] = ()
 
 
 class Opened(Event, frozen=True):
@@ -181,6 +182,15 @@ class Told(Event, frozen=True):
 
     worker: Count
     labels: tuple[Triple, ...]
+
+
+class Rated(Event, frozen=True):
+    """Ratings came of a worker: (gold, task, rating)."""
+
+    kind = "rated"
+
+    worker: Count
+    labels: tuple[tuple[Count, Count, float], ...]
 
 
 class GivenUp(Event, frozen=True):
@@ -278,7 +288,7 @@ class Undone(Event, frozen=True):
 CollectionEvent: TypeAlias = Event
 JOURNAL: JournalKind[CollectionEvent] = JournalKind(
     "collection",
-    3,
+    4,
     (
         Opened,
         Joined,
@@ -288,6 +298,7 @@ JOURNAL: JournalKind[CollectionEvent] = JournalKind(
         OnRecord,
         Asked,
         Told,
+        Rated,
         GivenUp,
         Lapsed,
         TakenBack,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,15 @@ from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.state import Id, check, find, identifier
-from workbench.collection.events import GivenUp, Told
+from workbench.collection.events import GivenUp, Rated, Told
 from workbench.collection.kept import KeptCollection
 from workbench.collection.pool import Ledger, Questions
 from workbench.collection.running import Running
-from workbench.collection.setup import PerTask
+from workbench.collection.setup import PerTask, read_rating
 from workbench.crowd.libraries import keyed
+
+Heard: TypeAlias = tuple[int, int, Any]
+"""Gold (1) or not, task, and the class or rating."""
 
 
 def hear(collection: KeptCollection, labels: Mapping[Id, PerTask], *, unasked: bool) -> None:
@@ -54,7 +57,8 @@ def hear(collection: KeptCollection, labels: Mapping[Id, PerTask], *, unasked: b
             if given_up:
                 turn.apply(GivenUp(place, tuple(given_up)))
             if triples:
-                turn.apply(Told(place, tuple(triples)))
+                kind = Told if collection.scale is None else Rated
+                turn.apply(kind(place, tuple(triples)))
 
 
 def _sorted(
@@ -65,10 +69,10 @@ def _sorted(
     labels: Mapping[Any, Any] | pd.Series[Any],
     *,
     unasked: bool,
-) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
+) -> tuple[list[Heard], list[tuple[int, int]]]:
     """Labels that came, and pairs of which none will come; those told before are left out."""
     waiting = running.waiting.get(place, {})
-    triples: list[tuple[int, int, int]] = []
+    triples: list[Heard] = []
     given_up: list[tuple[int, int]] = []
     pairs: set[tuple[bool, int]] = set()
     for task, label in labels.items():
@@ -103,7 +107,7 @@ def _sorted(
 def _check_late(
     running: Running,
     place: int,
-    triples: list[tuple[int, int, int]],
+    triples: list[Heard],
     given_up: list[tuple[int, int]],
     *,
     unasked: bool,
@@ -132,10 +136,13 @@ def _check_late(
     check(unasked or len(late) <= room, "a worker is asked for more labels than she can give")
 
 
-def _code(collection: KeptCollection, task: Any, label: Any) -> int | None:
-    """Index of a class; None for a label that will not come."""
+def _code(collection: KeptCollection, task: Any, label: Any) -> Any:
+    """Index of a class, or a rating itself; None for a label that will not come."""
     if label is None or (isinstance(label, float) and np.isnan(label)):
         return None
+    if collection.scale is not None:
+        what = f"label {checks.show(label)} of task {checks.show(task)}"
+        return read_rating(what, label, collection.scale)
     code: int | None = find(collection.classes, label)
     if code is None:
         raise InputError(
@@ -145,11 +152,14 @@ def _code(collection: KeptCollection, task: Any, label: Any) -> int | None:
     return code
 
 
-def label_before(ledger: Ledger, gold: bool, task: int, worker: int) -> int | None:
-    """The label that a worker gave last."""
+def label_before(ledger: Ledger, gold: bool, task: int, worker: int) -> Any:
+    """The label that a worker gave last: index of a class, or a rating itself."""
     rows = ledger.gold_labels if gold else ledger.labels
     rows = rows[(rows[:, 0] == task) & (rows[:, 1] == worker)]
-    return int(rows[-1, 2]) if len(rows) else None
+    if not len(rows):
+        return None
+    code = int(rows[-1, 2])
+    return code if ledger.pool.scale is None else ledger.ratings[code]
 
 
 def _pair(task: int, worker: int) -> tuple[IntArray, IntArray]:

@@ -25,6 +25,7 @@ from workbench.collection.events import (
     Left,
     OnRecord,
     Opened,
+    Rated,
     RefitBegun,
     RefitTaken,
     Reworded,
@@ -33,6 +34,7 @@ from workbench.collection.events import (
     Undone,
 )
 from workbench.collection.log import EventLog
+from workbench.crowd.reading import as_text
 
 COLUMNS = ["number", "time", "who", "origin", "event", "details", "undone"]
 
@@ -49,6 +51,10 @@ class Names(NamedTuple):
         """Name of a task or a gold task."""
         names = self.gold if is_gold else self.tasks
         return str(names[place]) if place < len(names) else f"task {place}"
+
+    def label(self, said: int | float) -> str:
+        """Name of a class by its place; a rating is a number itself."""
+        return as_text(said if isinstance(said, float) else self.classes[said])
 
     def worker(self, place: int) -> str:
         """Name of a worker."""
@@ -92,9 +98,9 @@ def in_words(event: Event, names: Names) -> str:
         case Asked():
             asks = (f"{names.worker(who)}: {names.task(g, at)}" for g, at, who in event.asks)
             words = ", ".join(asks) or "nothing to ask"
-        case Told():
+        case Told() | Rated():
             labels = (
-                f"{names.task(gold, at)} = {names.classes[code]}" for gold, at, code in event.labels
+                f"{names.task(gold, at)} = {names.label(label)}" for gold, at, label in event.labels
             )
             words = f"{names.worker(event.worker)}: {', '.join(labels)}"
         case GivenUp() | Lapsed() | TakenBack():
@@ -150,7 +156,7 @@ def told_at(log: EventLog) -> dict[tuple[int, int, int], list[tuple[int, datetim
         number, event = entry.position.number, entry.event
         if number in undone:
             continue
-        if isinstance(event, Told):
+        if isinstance(event, Told | Rated):
             for gold, task, _ in event.labels:
                 told.setdefault((gold, task, event.worker), []).append((number, entry.time))
         elif isinstance(event, TakenBack):

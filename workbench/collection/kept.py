@@ -24,6 +24,7 @@ from workbench.collection.log import MAKER, EventLog, MemoryLog, replayed
 from workbench.collection.policy import Policy
 from workbench.collection.pool import Ledger
 from workbench.collection.running import Running
+from workbench.crowd.kinds import Scale
 
 EVERY = 1000
 """Events after which a snapshot is kept."""
@@ -35,7 +36,9 @@ class KeptCollection:
     Attributes
     ----------
     tasks, gold, workers, classes
-        Place of each name.
+        Place of each name; no classes where labels are ratings.
+    scale
+        Of ratings; None of classes.
     origin
         Where what happens comes from, as the history has it: python, command, page.
     """
@@ -43,7 +46,8 @@ class KeptCollection:
     tasks: dict[Id, int]
     gold: dict[Id, int]
     workers: dict[Id, int]
-    classes: dict[Label, int]
+    classes: dict[Label | float, int]
+    scale: Scale | None
     origin: str = "python"
     _log: Journal[Event] | MemoryLog
     _running: Running | None
@@ -189,7 +193,10 @@ class KeptCollection:
         setup = self._running.setup
         self.tasks = {task.name: place for place, task in enumerate(setup.tasks)}
         self.gold = {task.name: place for place, task in enumerate(setup.gold)}
-        self.classes = {label: code for code, (label, _) in enumerate(setup.classes)}
+        self.scale = None if setup.scale is None else Scale(*setup.scale)
+        self.classes = (
+            {} if self.scale else {label: code for code, (label, _) in enumerate(setup.classes)}
+        )
 
     @property
     def _now(self) -> Running:

@@ -15,6 +15,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.collection.honest import wrong_chances
 from workbench.collection.pool import Ledger, Questions
+from workbench.crowd.kinds import Scale
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,64 @@ class Goal:
     mean: bool = False
 
 
+class AnyBelief:
+    """What a policy believes of the tasks, whatever kind of answers they have.
+
+    Attributes
+    ----------
+    closed
+        Tasks about which it would ask no more, shape (n,).
+    error
+        How wrong each answer is believed to be, shape (n,).
+    """
+
+    closed: BoolArray
+
+    @property
+    def error(self) -> FloatArray:
+        """How wrong each answer is believed to be, shape (n,)."""
+        raise NotImplementedError
+
+    def overall(self, some: BoolArray | None = None) -> float:
+        """How wrong the answers are believed to be together; of some tasks, shape (n,), or all."""
+        raise NotImplementedError
+
+    def answered(self, counts: IntArray) -> BoolArray:
+        """Tasks that have an answer, by the labels of each; shapes (n,)."""
+        raise NotImplementedError
+
+    def made(self, truth: Any, counts: IntArray) -> float | None:
+        """How wrong the answers are together on tasks of known truth; None where there are none.
+
+        Parameters
+        ----------
+        truth
+            Of each task, shape (n,): its class, −1 where it is not known; or its rating, NaN.
+        counts
+            Labels of each task, shape (n,).
+        """
+        raise NotImplementedError
+
+    def table(
+        self, counts: IntArray, tasks: list[Any], classes: list[Any], seed: int
+    ) -> pd.DataFrame:
+        """Lay out what is believed of each task: `task, label`, how sure it is, `closed`.
+
+        Parameters
+        ----------
+        counts
+            Labels of each task, shape (n,): a task without one is not answered.
+        tasks, classes
+            Their names.
+        seed
+            Of the draws among classes that tie.
+        """
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, eq=False)
-class Belief:
-    """What a policy believes of the tasks.
+class Belief(AnyBelief):
+    """What a policy believes of the class of each task.
 
     Attributes
     ----------
@@ -67,6 +123,10 @@ class Belief:
         wrong: FloatArray = 1.0 - self.confidence
         return wrong
 
+    def overall(self, some: BoolArray | None = None) -> float:
+        """Mean chance that an answer is wrong."""
+        return float((self.error if some is None else self.error[some]).mean())
+
     def answered(self, counts: IntArray) -> BoolArray:
         """Tasks that have an answer, by the labels of each; shapes (n,)."""
         return np.asarray(counts > 0 if self.label is None else self.label >= 0)
@@ -97,13 +157,93 @@ class Belief:
 
         Returns
         -------
-        Shape (number of tasks of known class,); of the answers that `answer_table` lays out.
+        Shape (number of tasks of known class,); of the answers that `table` lays out.
         """
         rows = np.flatnonzero(truth >= 0)
         if self.label is None:
             return np.where(counts[rows] > 0, self.misses(truth), np.nan)
         said = self.label[rows]
         return np.where(said >= 0, said != truth[rows], np.nan)
+
+    def made(self, truth: IntArray, counts: IntArray) -> float | None:
+        """Share of wrong answers, those that are missing among them."""
+        loss = self.loss(truth, counts)
+        return float(np.where(np.isnan(loss), 1.0, loss).mean()) if len(loss) else None
+
+    def table(
+        self, counts: IntArray, tasks: list[Any], classes: list[Any], seed: int
+    ) -> pd.DataFrame:
+        """Lay out what is believed of each task: `task, label, confidence, closed`."""
+        top = self.posterior.max(axis=1)
+        best = self.posterior >= top[:, None] - 1e-12
+        draw = stream(seed, "tied answers").random(best.shape)
+        named = np.where(best, draw, -1.0).argmax(axis=1)
+        named = np.where(counts > 0, named, -1) if self.label is None else self.label
+        labels = [classes[code] if code >= 0 else None for code in named.tolist()]
+        return pd.DataFrame(
+            {
+                "task": pd.Series(tasks, dtype=object).infer_objects(),
+                "label": pd.Series(labels, dtype=object),
+                "confidence": np.where(named >= 0, self.confidence, np.nan),
+                "closed": self.closed,
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RatingBelief(AnyBelief):
+    """What a policy believes of the rating of each task.
+
+    Attributes
+    ----------
+    value
+        Estimate in points of the scale, shape (n,); of a task without ratings that of all tasks.
+    deviation
+        Standard deviation of the truth given the ratings, shape (n,); NaN where nothing is known of
+        it.
+    closed
+        Tasks about which it would ask no more, shape (n,).
+    """
+
+    value: FloatArray
+    deviation: FloatArray
+    closed: BoolArray
+
+    @property
+    def error(self) -> FloatArray:
+        """Standard deviation of each, shape (n,)."""
+        return self.deviation
+
+    def overall(self, some: BoolArray | None = None) -> float:
+        """Root mean square error in points."""
+        return float(np.sqrt(((self.error if some is None else self.error[some]) ** 2).mean()))
+
+    def answered(self, counts: IntArray) -> BoolArray:
+        """Tasks that have a rating."""
+        return np.asarray(counts > 0)
+
+    def made(self, truth: FloatArray, counts: IntArray) -> float | None:  # noqa: ARG002
+        """Root mean square error; a task without ratings counts with the estimate of all."""
+        off = (self.value - truth)[np.isfinite(truth)]
+        return float(np.sqrt((off**2).mean())) if len(off) else None
+
+    def table(
+        self,
+        counts: IntArray,
+        tasks: list[Any],
+        classes: list[Any],  # noqa: ARG002
+        seed: int,  # noqa: ARG002
+    ) -> pd.DataFrame:
+        """Lay out what is believed of each task: `task, label, error, closed`, in points."""
+        there = counts > 0
+        return pd.DataFrame(
+            {
+                "task": pd.Series(tasks, dtype=object).infer_objects(),
+                "label": np.where(there, self.value, np.nan),
+                "error": np.where(there, self.error, np.nan),
+                "closed": self.closed,
+            }
+        )
 
 
 class Policy:
@@ -127,6 +267,8 @@ class Policy:
     """Whether it looks at how sure models say to be."""
     weighs_losses: ClassVar[bool] = False
     """Whether it closes and answers tasks by what errors cost."""
+    rates: ClassVar[bool] = False
+    """Whether it takes ratings on a scale, and those alone; other policies take classes."""
     fitted_beside: bool = False
     """Whether fits are made between steps (`is_due`, `refit`, `adopt`), where workers come by name,
     and not within `next`."""
@@ -197,7 +339,7 @@ class Policy:
         """
 
     def belief(self) -> Belief:
-        """Give posterior and closed tasks as they stand."""
+        """Give posterior and closed tasks as they stand; where it `rates`, a `RatingBelief`."""
         raise NotImplementedError
 
     def closed_tasks(self) -> BoolArray:
@@ -255,34 +397,21 @@ def refuse_losses(name: str, kind: type[Policy]) -> None:
         )
 
 
-def answer_table(
-    belief: Belief, counts: IntArray, tasks: list[Any], classes: list[Any], seed: int
-) -> pd.DataFrame:
-    """Lay out what is believed of each task: `task, label, confidence, closed`.
+def refuse_kind(name: str, kind: type[Policy], scale: Scale | None) -> None:
+    """Refuse a policy that takes labels of another kind.
 
-    Parameters
-    ----------
-    belief
-        Of n tasks.
-    counts
-        Labels of each, shape (n,): a task without one is not answered.
-    seed
-        Of the draws among classes that tie.
+    Raises
+    ------
+    InputError
+        It does.
     """
-    top = belief.posterior.max(axis=1)
-    best = belief.posterior >= top[:, None] - 1e-12
-    draw = stream(seed, "tied answers").random(best.shape)
-    named = np.where(best, draw, -1.0).argmax(axis=1)
-    named = np.where(counts > 0, named, -1) if belief.label is None else belief.label
-    labels = [classes[code] if code >= 0 else None for code in named.tolist()]
-    return pd.DataFrame(
-        {
-            "task": pd.Series(tasks, dtype=object).infer_objects(),
-            "label": pd.Series(labels, dtype=object),
-            "confidence": np.where(named >= 0, belief.confidence, np.nan),
-            "closed": belief.closed,
-        }
-    )
+    if kind.rates and scale is None:
+        raise InputError(f"policy {name} is for ratings: give their `scale`, or leave it out")
+    if not kind.rates and scale is not None:
+        raise InputError(
+            f"policy {name} is for labels that are classes, and these are ratings: leave it out, "
+            f"or {scale.as_classes}"
+        )
 
 
 def left_open(policy: Policy | None, tasks: list[Any]) -> pd.DataFrame | None:

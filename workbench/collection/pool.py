@@ -11,6 +11,7 @@ import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
+from workbench.crowd.kinds import Scale
 from workbench.crowd.votes import Votes
 
 HIGHEST_PRICE = 1e9
@@ -75,6 +77,9 @@ class Pool:
         answer to each task, NaN where it gives none; shape (n,) each.
     loss
         What it costs to miss each class, shape (K,); None where every error costs 1.
+    scale
+        Of labels that are ratings: `classes` are then the ratings that are known beforehand (of
+        gold tasks, hidden ones and on record), and `share` is nought. None of classes.
     """
 
     tasks: Names
@@ -97,6 +102,7 @@ class Pool:
     context: FloatArray | None = None
     confidence: Mapping[int, FloatArray] = field(default_factory=dict)
     loss: FloatArray | None = None
+    scale: Scale | None = None
 
     def __post_init__(self) -> None:
         n, m = len(self.tasks), len(self.workers)
@@ -188,6 +194,9 @@ class Ledger:
         Money, gold labels included; and what of it went to gold labels.
     counts, waiting
         Labels of each task, and labels asked for that have not come yet; shape (n,).
+    ratings
+        Distinct ratings that have come, those of the pool first. A rating is held by its place
+        among them, as a class is, so that no number is rounded; a journal holds the number.
     """
 
     def __init__(
@@ -209,6 +218,7 @@ class Ledger:
         self.waiting: IntArray = np.zeros(n, dtype=np.int64)
         self.spent = self.gold_spent = 0.0
         self._labels, self._gold = _Column(), _Column()
+        self.ratings: list[float] = [] if pool.scale is None else pool.classes.tolist()
         self.recorded = [0, 0]
         self.full: BoolArray = np.zeros(n, dtype=np.bool_)
         self._kept: dict[int, BoolArray] = {}
@@ -233,8 +243,19 @@ class Ledger:
         for name in ("left", "counts", "waiting", "full"):
             setattr(still, name, getattr(self, name).copy())
         still.open, still.gold_open = self.open[:0], self.gold_open[:0]
-        still.recorded, still._kept = list(self.recorded), {}
+        still.recorded, still._kept, still.ratings = list(self.recorded), {}, list(self.ratings)
         return still
+
+    @property
+    def named(self) -> list[Any]:
+        """What a label's number stands for: the classes, or the ratings that have come."""
+        return self.pool.classes.tolist() if self.pool.scale is None else self.ratings
+
+    def place(self, rating: float) -> int:
+        """Place of a rating among those that have come; a new one is added at the end."""
+        if rating not in self.ratings:
+            self.ratings.append(rating)
+        return self.ratings.index(rating)
 
     @property
     def labels(self) -> IntArray:
@@ -340,7 +361,8 @@ class Ledger:
 
     def tell(self, ask: Questions, label: ArrayLike) -> None:
         """Take labels that came, class index each; shape (k,)."""
-        named = checks.indices("label", label, len(self.pool.classes))
+        many = len(self.pool.classes if self.pool.scale is None else self.ratings)
+        named = checks.indices("label", label, many)
         if ask.gold:
             self._gold.append(ask.task, ask.worker, named)
             return

@@ -8,6 +8,7 @@ from workbench.base.registry import Entry, Registry, imported
 
 if TYPE_CHECKING:
     from workbench.collection.policy import Policy
+    from workbench.crowd.kinds import Scale
 
 _POLICIES = {
     "until-trusted": (
@@ -19,6 +20,11 @@ _POLICIES = {
         "sequential_plan:LabelByLabel",
         "skills known: the sequential optimum carried out, label by label",
         "beyond the papers: Wald (1945); Arrow, Blackwell, Girshick (1949)",
+    ),
+    "ratings": (
+        "rating_policy:MostToldPerPrice",
+        "ratings: the pair that lowers the posterior variance most for its price",
+        "beyond the papers: Ho, Jabbari, Vaughan (2013), (2), with precisions for qualities",
     ),
     "fixed": (
         "fixed:Fixed",
@@ -54,3 +60,8 @@ POLICIES: Registry[type[Policy]] = Registry(
         for name, (where, summary, source) in _POLICIES.items()
     ),
 )
+
+
+def default_policy(scale: Scale | None) -> str:
+    """Name the policy that decides where none is named: that of ratings, or that of classes."""
+    return "until-trusted" if scale is None else "ratings"

@@ -37,16 +37,18 @@ from workbench.collection.events import (
     OnRecord,
     Opened,
     Past,
+    Rated,
     RefitBegun,
     RefitTaken,
     Reworded,
     TakenBack,
     Told,
 )
-from workbench.collection.policy import Goal, Policy, refuse_losses
+from workbench.collection.policy import Goal, Policy, refuse_kind, refuse_losses
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.refits import Refit
 from workbench.collection.setup import Setup, Triple, pool_of
+from workbench.crowd.kinds import Scale
 
 MORE = 1.05
 """Labels, of those to which a fit failed, from which on another is begun."""
@@ -102,7 +104,7 @@ class Running:
         if past is None:
             record = [_rows(opened.record), _rows(opened.gold_record)]
             labels = [record[0][:0], record[1][:0]]
-            self._lay_out(record, labels, 0.0, 0.0)
+            self._lay_out(record, labels, 0.0, 0.0, [])
             return
         labels = [_rows(past.labels), _rows(past.gold_labels)]
         record = [rows[:many] for rows, many in zip(labels, past.record, strict=True)]
@@ -114,7 +116,8 @@ class Running:
         self.away = dict(past.away)
         self.halted, self.forgotten = past.halted, set(past.forgotten)
         self.plan, self.audits = past.plan, {audit.number: audit for audit in past.audits}
-        self._lay_out(record, labels, past.spent, past.gold_spent, past.policy)
+        ratings = list(past.ratings)
+        self._lay_out(record, labels, past.spent, past.gold_spent, ratings, past.policy)
 
     def opened(self) -> Opened:
         """Everything needed to go on from here, as a beginning; a fit begun is left out."""
@@ -139,6 +142,7 @@ class Running:
             plan=self.plan,
             audits=tuple(self.audits.values()),
             again=packed(sorted(self.again)),
+            ratings=tuple(ledger.ratings),
         )
         return Opened(self.setup, tuple(self.names), (), (), past)
 
@@ -170,9 +174,10 @@ class Running:
         labels: list[IntArray],
         spent: float,
         gold_spent: float,
+        ratings: list[float],
         policy_state: str = "",
     ) -> None:
-        """Set up ledger and policy by rows of tasks and of gold tasks."""
+        """Set up ledger and policy by rows of tasks and of gold tasks, and the ratings in them."""
         setup = self.setup
         self.refit = None
         kind = POLICIES[setup.policy].call
@@ -181,6 +186,7 @@ class Running:
         self.ledger = Ledger(
             pool, None, setup.least, repeats=kind.repeats
         )  # what was asked is paid
+        self.ledger.ratings = ratings or self.ledger.ratings
         self.ledger.left[len(self.names) :] = 0  # nobody yet
         for gold in (False, True):
             pairs = _rows([each for each in self.missed - self.again if each[0] == gold])
@@ -227,7 +233,8 @@ class Running:
                 f"the policy {self.setup.policy} has planned with what was said at the start: it "
                 "cannot be changed now; undo, or begin another collection"
             )
-        self._lay_out(record, labels, self.ledger.spent, self.ledger.gold_spent)
+        ledger = self.ledger
+        self._lay_out(record, labels, ledger.spent, ledger.gold_spent, ledger.ratings)
 
     def _split(self) -> tuple[list[IntArray], list[IntArray]]:
         """Labels on record, and those that were bought; of tasks, and of gold tasks."""
@@ -304,7 +311,7 @@ class Running:
             return self._enter(event)
         self._asked_in_vain.clear()
         match event:
-            case Told():
+            case Told() | Rated():
                 self._told(event)
             case GivenUp() | Lapsed():
                 self._given_up(event)
@@ -356,7 +363,11 @@ class Running:
         elif isinstance(event, Audited):
             self.audits[event.number] = event
 
-    def _told(self, event: Told) -> None:
+    def _told(self, event: Told | Rated) -> None:
+        if isinstance(event, Rated):
+            place = self.ledger.place
+            rows = tuple((gold, task, place(rating)) for gold, task, rating in event.labels)
+            event = Told(event.worker, rows)
         worker, waiting = event.worker, self.waiting.get(event.worker, {})
         unasked = {
             (gold, task)
@@ -528,6 +539,7 @@ def refuse_unknown_terms(setup: Setup, kind: type[Policy]) -> None:
     )
     if setup.loss is not None:
         refuse_losses(setup.policy, kind)
+    refuse_kind(setup.policy, kind, None if setup.scale is None else Scale(*setup.scale))
 
 
 def _rows(triples: bytes | Iterable[Triple]) -> IntArray:

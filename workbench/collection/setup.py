@@ -6,7 +6,7 @@ the j-th worker) and is what the first event of a collection holds. `pool_of` ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from msgspec import Meta
 
+from workbench.aggregation.ratings import LEAST_GOLD
 from workbench.assignment.estimates import checked_easiness
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -34,9 +35,10 @@ from workbench.base.state import (
     name_places,
 )
 from workbench.collection.pool import HIGHEST_PRICE, LARGEST, Pool
+from workbench.crowd.kinds import Scale, refuse
 from workbench.crowd.libraries import Frame, Values, keyed, to_pandas
 from workbench.crowd.loss import MOST, stakes_of
-from workbench.crowd.reading import as_text
+from workbench.crowd.reading import as_number, as_text
 from workbench.crowd.tables import read_gold, read_task_types, read_workers
 
 HIGHEST_TOTAL = 1e308
@@ -174,7 +176,7 @@ class GoldTask(State, frozen=True):
     """A task of known class."""
 
     name: Id
-    label: Label
+    label: Label | float
     type: Id
     easiness: Easiness = 1.0
 
@@ -202,14 +204,15 @@ class Setup(State, frozen=True, omit_defaults=True):
 
     `types` in the order in which prices and contexts count them; `hidden` as (task, label);
     `options` are the policy's own; `loss` is what it costs to miss each class, None where every
-    error costs 1.
+    error costs 1. `scale` has the ends of the scale of ratings, None of classes; of ratings
+    `classes` are those that are known beforehand, with a share of nought.
     """
 
     tasks: tuple[Task, ...]
     gold: tuple[GoldTask, ...]
     types: tuple[Id, ...]
-    classes: tuple[tuple[Label, Share], ...]
-    hidden: tuple[tuple[Id, Label], ...]
+    classes: tuple[tuple[Label | float, Share], ...]
+    hidden: tuple[tuple[Id, Label | float], ...]
     hands: tuple[Hand, ...]
     epsilon: float | None
     mean: bool
@@ -220,6 +223,7 @@ class Setup(State, frozen=True, omit_defaults=True):
     options: dict[str, Any]
     seed: Count
     loss: tuple[Cost, ...] | None = None
+    scale: tuple[float, float] | None = None
 
 
 class Named(NamedTuple):
@@ -241,6 +245,7 @@ def read_setup(
     class_share: Mapping[Any, float] | None,
     loss: Mapping[Any, float] | None,
     people: People,
+    scale: Scale | None = None,
     **goal: Any,
 ) -> Named:
     """Check what a collection is begun with; parameters as of `Collector`.
@@ -263,7 +268,7 @@ def read_setup(
     named_tasks, kinds = read_tasks(tasks)
     task_places = name_places("tasks", (task.name for task in named_tasks))
     gold, hidden = (_labels_of_file(labels, task_places, classes) for labels in (gold, hidden))
-    named_gold = _gold_tasks(keyed(gold, "task"), kinds)
+    named_gold = _gold_tasks(keyed(gold, "task"), kinds, scale)
     gold_places = name_places("gold", (task.name for task in named_gold))
     for task in gold_places:
         check(
@@ -280,9 +285,16 @@ def read_setup(
         f"{len(named_tasks)} tasks and {len(named_gold)} gold tasks of {many} workers: more than "
         "2^30 pairs; collect in several parts",
     )
-    secret = _hidden_tasks(keyed(hidden, "task"), task_places)
+    secret = _hidden_tasks(keyed(hidden, "task"), task_places, scale)
     told = [*(task.label for task in named_gold), *(label for _, label in secret)]
-    shares = _class_shares(to_pandas(classes), class_share, told)
+    if scale is None:
+        shares = _class_shares(to_pandas(classes), class_share, told)
+    else:
+        refuse_classes(scale, people, classes=classes, class_share=class_share, loss=loss)
+        check_known(len(told))
+        have = None if have is None else _rated(have, scale)
+        said = [] if have is None else have["label"].tolist()
+        shares = [(rating, 0.0) for rating in distinct([*told, *said])]
     names = [label for label, _ in shares]
     return Named(
         Setup(
@@ -292,7 +304,8 @@ def read_setup(
             classes=tuple(shares),
             hidden=secret,
             hands=_hands(many, places, task_places, kinds, people),
-            loss=losses_of(loss, names),
+            loss=losses_of(loss, names) if scale is None else None,
+            scale=None if scale is None else (scale.low, scale.high),
             **goal,
         ),
         tuple(places),
@@ -424,7 +437,7 @@ def _context_of(task: Any, value: Any) -> float | None:
     return checks.number(f"context of task {task!r}", value, 0, 1)
 
 
-def _gold_tasks(gold: Any, types: list[Id]) -> list[GoldTask]:
+def _gold_tasks(gold: Any, types: list[Id], scale: Scale | None) -> list[GoldTask]:
     """Name, label, type and easiness of each gold task."""
     if gold is None:
         return []
@@ -443,12 +456,14 @@ def _gold_tasks(gold: Any, types: list[Id]) -> list[GoldTask]:
     for kind in kinds:
         check(kind in types, f"gold has the type {checks.show(kind)}, which no task has")
     return [
-        GoldTask(name := identifier("gold task", task), label_name(name, label), kind, float(d))
+        GoldTask(name := identifier("gold task", task), _known(name, label, scale), kind, float(d))
         for (task, label), kind, d in zip(labels.items(), kinds, easiness, strict=True)
     ]
 
 
-def _hidden_tasks(hidden: Any, places: Mapping[Id, int]) -> tuple[tuple[Id, Label], ...]:
+def _hidden_tasks(
+    hidden: Any, places: Mapping[Id, int], scale: Scale | None
+) -> tuple[tuple[Id, Label | float], ...]:
     """Name and label of each task whose class is known, and not to be used but to see."""
     if hidden is None:
         return ()
@@ -461,12 +476,94 @@ def _hidden_tasks(hidden: Any, places: Mapping[Id, int]) -> tuple[tuple[Id, Labe
             f"hidden names {checks.show(task)}, no task here: add it to the tasks",
         )
         name = identifier("hidden task", task)
-        rows.append((name, label_name(name, label)))
+        rows.append((name, _known(name, label, scale)))
     return tuple(rows)
 
 
+def _known(task: Id, label: Any, scale: Scale | None) -> Label | float:
+    """Class or rating of a task where it is known."""
+    if scale is None:
+        return label_name(task, label)
+    return read_rating(f"gold {checks.show(label)} of task {checks.show(task)}", label, scale)
+
+
+def read_scale(scale: tuple[float, float] | None) -> Scale | None:
+    """Read the ends of a scale; None of labels that are classes.
+
+    Raises
+    ------
+    InputError
+        They are not two numbers, the lowest first.
+    """
+    if scale is None:
+        return None
+    ends = checks.listed("scale", scale)
+    check(len(ends) == 2, f"scale is {checks.show(scale)}: give two numbers, as (0, 100)")
+    return Scale(*ends)
+
+
+def read_rating(what: str, value: Any, scale: Scale) -> float:
+    """Read a rating: a number, or the text of one.
+
+    Raises
+    ------
+    InputError
+        It is no number, or outside of the scale.
+    """
+    number = None if isinstance(value, (bool, np.bool_)) else as_number(as_text(value))
+    check(
+        number is not None and scale.low <= number <= scale.high,
+        f"{what} is {'no number' if number is None else 'outside of the scale'}; give ratings from "
+        f"{scale.low:g} to {scale.high:g}",
+    )
+    assert number is not None
+    return number + 0.0  # −0 is 0
+
+
+def _rated(have: pd.DataFrame, scale: Scale) -> pd.DataFrame:
+    """Read the ratings of labels on record."""
+    rows = zip(have["task"], have["label"], strict=True)
+    return have.assign(
+        label=[
+            read_rating(
+                f"have: label {checks.show(label)} of task {checks.show(task)}", label, scale
+            )
+            for task, label in rows
+        ]
+    )
+
+
+def refuse_classes(scale: Scale, people: People, **given: Any) -> None:
+    """Refuse terms that ratings have no use for.
+
+    Raises
+    ------
+    InputError
+        One is given.
+    """
+    own = {name: getattr(people, name) for name in ("groups", "skills", "confidences", "prior")}
+    refuse(scale, {**given, **own})
+
+
+def check_known(tasks: int) -> None:
+    """Check that there are enough tasks of known rating to learn from.
+
+    Raises
+    ------
+    InputError
+        There are not.
+    """
+    check(
+        tasks >= LEAST_GOLD,
+        f"hidden: {tasks} tasks of known rating, and whom to ask is learned from {LEAST_GOLD} or "
+        "more; hide forty among the others",
+    )
+
+
 def _class_shares(
-    classes: Iterable[Any] | None, class_share: Mapping[Any, float] | None, labels: list[Label]
+    classes: Iterable[Any] | None,
+    class_share: Mapping[Any, float] | None,
+    labels: Sequence[Label | float],
 ) -> list[tuple[Label, float]]:
     """Each class and its prior share; the labels of gold must be among them."""
     check(
@@ -730,8 +827,15 @@ def _price(whose: str, price: Any) -> float:
     return float(price)
 
 
-def check_goal(epsilon: float | None, total: float | None) -> None:
+def check_goal(
+    epsilon: float | None, total: float | None, scale: tuple[float, float] | None = None
+) -> None:
     """Check what is wanted: an error, a budget, or both.
+
+    Parameters
+    ----------
+    scale
+        Ends of the scale of ratings: an error is then in points.
 
     Raises
     ------
@@ -741,8 +845,15 @@ def check_goal(epsilon: float | None, total: float | None) -> None:
     check(
         epsilon is not None or total is not None, "give `epsilon`, an error, or `total`, a budget"
     )
-    if epsilon is not None:
+    if epsilon is not None and scale is None:
         checks.inside("epsilon", epsilon)
+    elif epsilon is not None and scale is not None:
+        width = scale[1] - scale[0]
+        check(
+            checks.is_number(epsilon) and 0 < epsilon < width,
+            f"epsilon is {checks.show(epsilon)}: give an error in points, above 0 and below "
+            f"{width:g}",
+        )
     if total is not None:
         checks.number("total", total, 0, HIGHEST_TOTAL)
 
@@ -772,7 +883,7 @@ def record_of(
     have: pd.DataFrame | None,
     tasks: Mapping[Id, int],
     workers: Mapping[Id, int],
-    classes: list[Label],
+    classes: Sequence[Label | float],
 ) -> tuple[Triple, ...]:
     """Task, worker and class of the labels on record that are of these tasks.
 
@@ -840,6 +951,7 @@ def pool_of(setup: Setup, workers: Mapping[Id, int], *, repeats: bool = False) -
         context=_contexts(setup),
         confidence=_own_confidences(setup),
         loss=None if setup.loss is None else np.array(setup.loss),
+        scale=None if setup.scale is None else Scale(*setup.scale),
     )
 
 
@@ -862,7 +974,7 @@ def _group_numbers(hands: tuple[Hand, ...]) -> IntArray | None:
     return np.array([-1 if hand.group is None else number[hand.group] for hand in hands])
 
 
-def _hidden_classes(setup: Setup, class_place: Mapping[Label, int]) -> IntArray | None:
+def _hidden_classes(setup: Setup, class_place: Mapping[Label | float, int]) -> IntArray | None:
     if not setup.hidden:
         return None
     secret = dict(setup.hidden)

@@ -11,7 +11,7 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -204,6 +204,22 @@ def read_kind(
     if isinstance(kind, Classes):
         return _alone(table, label), kind
     return kind.read("label", label, table.at), kind
+
+
+def refuse(kind: Kind, given: Mapping[str, object]) -> None:
+    """Refuse options that labels of a kind have no use for: those that are given.
+
+    Raises
+    ------
+    InputError
+        One is.
+    """
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise InputError(
+                f"`{name}` is for labels that are classes, and these are {kind.plural}: leave it "
+                f"out, or {kind.as_classes}"
+            )
 
 
 def _has_sets(label: Cells) -> bool:

@@ -23,7 +23,7 @@ from workbench.plots.arrivals import choices
 from workbench.plots.assign import deal, plan, skills
 from workbench.plots.audit import audit, checks_needed
 from workbench.plots.check import agreed, checked
-from workbench.plots.collect import collected
+from workbench.plots.collect import collected, collected_ratings
 from workbench.plots.compare import comparison
 from workbench.plots.judge import judged
 from workbench.plots.label import labelling
@@ -52,6 +52,7 @@ __all__ = [
     "choices",
     "chosen_gains",
     "collected",
+    "collected_ratings",
     "comparison",
     "deal",
     "estimated",

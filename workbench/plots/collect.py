@@ -88,15 +88,7 @@ def collected(
             left.axhline(
                 epsilon, ls="-.", **line, label=f"asked for: {said.get('asked', f'{epsilon:g}')}"
             )
-            right = axes[1]
-            for column, style in (("answered", {"ls": "--", "mfc": "white"}), ("closed", {})):
-                share = curve[column] / tasks
-                look = {"color": COLOURS[2], "marker": "^", "ms": 4, "lw": 1.4}
-                right.plot(paid, share, label=column, **{**look, **style})
-            right.set_ylabel("tasks")
-            key_above(right, 2)
-            in_percent(right.yaxis)
-            right.set_ylim(-0.02, 1.02)
+            _draw_closed(axes[1], paid, curve, tasks)
         for panel in axes:
             panel.set_xlabel("paid for labels, per task")
         from_zero(left)
@@ -104,6 +96,68 @@ def collected(
         in_percent(left.yaxis)
         key_above(left, 2)
     return figure
+
+
+def collected_ratings(
+    curve: pd.DataFrame,
+    *,
+    tasks: int,
+    epsilon: float | None,
+    within: tuple[float, float] | None,
+    mean: float | None,
+    title: str,
+) -> Figure:
+    """Error in points (left) and, where ε is asked, answered and closed tasks (right) against cost.
+
+    Parameters
+    ----------
+    curve
+        As of `collected`; errors are root mean squares in points.
+    tasks
+        n: costs are drawn by task.
+    epsilon
+        ε in points, drawn as a line; None without.
+    within
+        Interval of the last measured error; None without.
+    mean
+        Error of the mean of the same ratings; None without.
+    """
+    paid = curve["cost"].to_numpy(dtype=float) / tasks
+    columns = 1 if epsilon is None else 2
+    size = (5.2 + 4.0 * (columns - 1), 3.9)
+    with panels(title, size, 1, columns, sharex=True, wrap=55 * columns) as (figure, axes):
+        left = axes[0]
+        _curve(left, paid, curve["believed_error"].astype(float), "believed", "s")
+        if curve["error"].notna().any():
+            error = curve["error"].astype(float)
+            _curve(left, paid, error, f"measured: {error.iloc[-1]:.3g}", "o")
+            if within is not None:
+                left.plot(paid[-1:].repeat(2), within, color=COLOURS[0], lw=1.0, marker="_")
+        if mean is not None:
+            look: dict[str, Any] = {"color": COLOURS[1], "marker": "X", "ms": 7, "ls": "none"}
+            left.plot(paid[-1:], [mean], **look, label=f"mean of the same ratings: {mean:.3g}")
+        if epsilon is not None:
+            asked = f"asked for: {epsilon:g}"
+            left.axhline(epsilon, ls="-.", color="0.35", lw=1.2, zorder=1, label=asked)
+            _draw_closed(axes[1], paid, curve, tasks)
+        left.set_ylabel("error in points (RMS)")
+        for panel in axes:
+            panel.set_xlabel("paid for ratings, per task")
+        from_zero(left)
+        left.set_ylim(bottom=0.0)
+        key_above(left, 2)
+    return figure
+
+
+def _draw_closed(axes: Axes, paid: FloatArray, curve: pd.DataFrame, tasks: int) -> None:
+    """Draw how many tasks are answered, and how many closed."""
+    for column, style in (("answered", {"ls": "--", "mfc": "white"}), ("closed", {})):
+        look: dict[str, Any] = {"color": COLOURS[2], "marker": "^", "ms": 4, "lw": 1.4}
+        axes.plot(paid, curve[column] / tasks, label=column, **{**look, **style})
+    axes.set_ylabel("tasks")
+    key_above(axes, 2)
+    in_percent(axes.yaxis)
+    axes.set_ylim(-0.02, 1.02)
 
 
 def _curve(axes: Axes, paid: FloatArray, values: pd.Series[float], label: str, marker: str) -> None:

@@ -31,7 +31,7 @@ def workers_table(collector: Collector) -> list[dict[str, Any]]:
     labels or more; `right` of `known` says how many tasks of known class, gold or hidden, she
     labelled rightly; `odd` why she looks odd, or nothing.
     """
-    ledger, belief = collector.ledger, collector.belief()
+    ledger, belief = collector.ledger, collector.policy.belief()
     many = len(collector.workers)
     labels = _counts(ledger.labels[:, 1], many)
     gold = _counts(ledger.gold_labels[:, 1], many)

@@ -84,6 +84,7 @@ class StillCollection(NamedTuple):
         """Work out what the owner is shown; in any thread."""
         before = time.thread_time()
         found = standing(self.collector)
+        assert isinstance(found, Standing)  # ratings are not served
         found = found if self.audit is None else with_audit(found, self.audit)
         shown, workers = found.to_dict(), workers_table(self.collector)
         known, paid = asked_on_known(self.collector), is_paid(self.collector.ledger.pool)

@@ -53,7 +53,7 @@ from workbench.auditing import (
     stratify,
 )
 from workbench.base import BoolArray, FloatArray, InputError, stream
-from workbench.collection import POLICIES, Collected, Goal, answer_table
+from workbench.collection import POLICIES, Collected, Goal
 from workbench.collection import rehearse as collect
 from workbench.crowd import Votes, load
 from workbench.studies import (
@@ -290,7 +290,7 @@ def _audited_set(params: Params, crowd: np.random.SeedSequence, seed: int) -> di
         if len(end.ledger.labels) == many:
             return None
         places = list(range(len(answers.truth)))
-        table = answer_table(end.belief, end.ledger.counts, places, list(range(classes)), seed)
+        table = end.belief.table(end.ledger.counts, places, list(range(classes)), seed)
         spent = float(end.ledger.spent)
         return batch_of(table["label"], table["confidence"], answers.truth, classes, spent)
 

@@ -95,7 +95,7 @@ SMALL = "sat12"
 STOPPED = ("bluebird", "rte", "sp_amt", "face", "sentiment", "zencrowd_us")
 """Crowds on which `until-sure` stops by hidden gold."""
 REPLAYED = tuple(
-    name for name in POLICIES if name not in ("algorithm-2", "re-solve", "dual-descent")
+    name for name in POLICIES if name not in ("algorithm-2", "ratings", "re-solve", "dual-descent")
 )
 DRAWN = tuple(
     name for name in ("fixed", "margin", "uncertain-drawn", "until-sure") if name in POLICIES

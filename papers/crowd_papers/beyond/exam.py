@@ -40,7 +40,7 @@ EXAM = "until-sure"
 OTHERS = tuple(
     name
     for name in POLICIES
-    if name not in (EXAM, "sequential-plan", "algorithm-2", "re-solve", "dual-descent")
+    if name not in (EXAM, "sequential-plan", "ratings", "algorithm-2", "re-solve", "dual-descent")
 )
 """Policies that need nobody's skill and no gold."""
 CHANCE = 2.0

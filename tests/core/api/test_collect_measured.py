@@ -16,7 +16,7 @@ from tests.core.release import some
 from workbench.accuracy.measured import count_errors, error_interval
 from workbench.api.collecting import _steps
 from workbench.api.measuring import GoldError
-from workbench.collection.policy import Belief, answer_table
+from workbench.collection.policy import Belief
 
 
 @cache
@@ -193,7 +193,7 @@ def test_what_is_counted_is_what_is_answered(own):
     loss, known = belief.loss(truth, counts), np.flatnonzero(truth >= 0)
     draws = []
     for seed in range(60):
-        table = answer_table(belief, counts, list(range(200)), [0, 1], seed)
+        table = belief.table(counts, list(range(200)), [0, 1], seed)
         said = pd.to_numeric(table["label"]).to_numpy()[known]
         assert (np.isnan(said) == np.isnan(loss)).all()
         draws.append(said != truth[known])

@@ -16,6 +16,7 @@ from workbench.cli.app import main
 from workbench.crowd.votes import Votes
 
 SCALE = (0, 100)
+HIDES = wb.KnownTasks(hidden_tasks=25)
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +179,12 @@ def test_answers_are_audited_in_points(crowd):
     [
         lambda x, g: wb.learn(x),
         lambda x, g: wb.compare(x, gold=g),
-        lambda x, g: wb.collect(x, g, epsilon=0.1),
+        lambda x, g: wb.collect(x, g, epsilon=9),
+        lambda x, g: wb.collect(x, g, epsilon=9, policy="fixed", known=HIDES),
+        lambda x, g: wb.collect(x, g, epsilon=9, audit=3.0, known=HIDES),
+        lambda x, g: wb.collect(x, g, epsilon=9, loss={"1": 2}, known=HIDES),
+        lambda x, g: wb.collect(x, g, total=9, known=HIDES, people=wb.People(prior="0.8:1")),
+        lambda x, g: wb.collect(x, g, total=9, known=HIDES, people=wb.People(have=x)),
         lambda x, g: wb.check(x, g, judge="w0"),
         lambda x, g: wb.aggregate(x, g, method="majority"),
         lambda x, g: wb.aggregate(x, g, loss={"1": 2}),
@@ -193,7 +199,49 @@ def test_what_ratings_have_not_is_refused_in_one_line(crowd, verb):
     assert "\n" not in str(refused.value)
 
 
-def test_pictures_are_drawn(crowd):
+@pytest.fixture(scope="module")
+def rehearsed(crowd):
+    """Nine points a task, twenty-five tasks hidden."""
+    labels, gold = crowd
+    return wb.collect(labels, gold, epsilon=9, known=HIDES)
+
+
+def test_a_rehearsal_is_measured_on_gold_that_was_not_hidden(crowd, rehearsed):
+    labels, gold = crowd
+    answers, now = rehearsed.answers.set_index("task"), rehearsed.standing
+    assert now.measured.tasks == len(gold) - 25
+    bought = rehearsed.labels
+    assert bought == rehearsed.cost == now.labels <= len(labels)
+    closed = answers["closed"]
+    assert closed.sum() == rehearsed.closed > 25
+    assert (answers.loc[closed, "error"] <= 9 + 1e-6).all()
+    assert now.measured_closed.value < 9
+    assert 0.8 < now.measured.value / now.believed_error < 1.25
+    assert now.measured.value < now.measured_mean.value
+    assert rehearsed.to_frame().attrs["scale"] == (0, 100)
+    text = rehearsed.summary(details=True)
+    assert f"{len(gold) - 25} gold tasks that the policy did not see" in text
+    assert "the mean of the same ratings by" in text
+    assert json.dumps(rehearsed.to_dict())
+    assert rehearsed == wb.collect(labels, gold, epsilon=9, known=HIDES)
+
+
+def test_a_rehearsal_on_a_budget_spends_it_and_asks_what_is_on_record(crowd):
+    labels, gold = crowd
+    found = wb.collect(labels, gold, total=150, known=HIDES)
+    assert (found.cost, found.labels, found.closed) == (150, 150, 0)
+    assert found.curve["error"].iloc[-1] == pytest.approx(found.measured.value)
+    assert found.curve["cost"].is_monotonic_increasing
+    apart = wb.collect(labels, gold, total=150, known=wb.KnownTasks(control=0.5))
+    assert apart.standing.gold_labels > 0
+    assert len(apart.answers) == 30
+    terms = wb.People(capacity=9, costs={f"w{j}": 1.0 + j % 2 for j in range(12)}, arrivals=True)
+    one_by_one = wb.collect(labels, gold, total=120, known=HIDES, people=terms)
+    assert one_by_one.cost <= 120
+    assert one_by_one.labels <= 9 * 12
+
+
+def test_pictures_are_drawn(crowd, rehearsed):
     labels, gold = crowd
     plan = wb.plan(labels, gold, tasks=["a", "b"], epsilon=8, capacity=2)
     for result in (
@@ -203,6 +251,7 @@ def test_pictures_are_drawn(crowd):
         wb.check(labels, gold),
         wb.check(labels),
         plan,
+        rehearsed,
     ):
         assert all(axes.has_data() for axes in result.plot().axes)
     assert plan._repr_html_()
@@ -246,6 +295,66 @@ def test_commands_take_a_scale(crowd, tmp_path, monkeypatch):
         ran = CliRunner().invoke(main, command)
         assert ran.exit_code == 0, ran.output
         assert "points" in ran.output
+
+
+@pytest.mark.slow
+def test_what_is_believed_of_a_rehearsal_is_made():
+    """Over draws of a crowd of which the model is true, root mean squares in points."""
+    made, believed, closed = [], [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        truth, noise = rng.normal(50, 18, 150), np.sqrt(rng.gamma(3, 50, 20))
+        off, level = rng.normal(0, 4, 150), rng.normal(15, 6, 20)
+        rows = [
+            (i, j, 0.6 * truth[i] + level[j] + off[i] + noise[j] * rng.normal())
+            for i in range(150)
+            for j in rng.choice(20, 10, replace=False)
+        ]
+        table = pd.DataFrame(rows, columns=["task", "worker", "label"])
+        labels = wb.read_labels(table, scale=(-200, 300))
+        known = wb.KnownTasks(hidden_tasks=40)
+        found = wb.collect(labels, pd.Series(truth), epsilon=12, known=known, seed=seed)
+        made.append(found.measured.value)
+        believed.append(found.standing.believed_error)
+        closed.append(found.closed)
+    ratio = np.sqrt(np.mean(np.square(made)) / np.mean(np.square(believed)))
+    assert 0.85 < ratio < 1.15
+    assert np.mean(closed) > 140
+
+
+def test_a_collection_goes_by_commands(crowd, tmp_path, monkeypatch):
+    labels, gold = crowd
+    monkeypatch.chdir(tmp_path)
+    labels.to_csv("labels.csv", index=False)
+    gold.rename_axis("task").to_csv("gold.csv")
+    gold.head(25).rename_axis("task").to_csv("hidden.csv")
+    pd.DataFrame({"task": gold.index}).to_csv("tasks.csv", index=False)
+
+    def run(command, *words, code=0):
+        ran = CliRunner().invoke(main, ["collect", command, *words])
+        assert ran.exit_code == code, ran.output
+        return ran.output
+
+    rehearsal = ["--gold", "gold.csv", "--scale", "0,100", "--hidden-tasks", "25", "--total", "90"]
+    text = run("--labels", "labels.csv", *rehearsal, "--out", "answers.csv")
+    assert "points in root mean square" in text
+    assert list(pd.read_csv("answers.csv")) == ["task", "label", "error", "closed"]
+    begin = ["--tasks", "tasks.csv", "--workers", "3", "--scale", "0,100", "--epsilon", "9"]
+    assert "each closed task is off by at most 9 points" in run(
+        "start", "c.sqlite", *begin, "--hidden", "hidden.csv"
+    )
+    run("next", "c.sqlite", "--worker", "w1", "--most", "3", "--out", "asked.csv")
+    pd.read_csv("asked.csv").assign(label=[37.5, 100, 250]).to_csv("came.csv", index=False)
+    assert "outside of the scale" in run("tell", "c.sqlite", "--labels", "came.csv", code=2)
+    pd.read_csv("asked.csv").assign(label=[37.5, 100, 0.125]).to_csv("came.csv", index=False)
+    run("tell", "c.sqlite", "--labels", "came.csv", "--out", "so_far.csv")
+    run("labels", "c.sqlite", "--out", "told.csv")
+    assert pd.read_csv("told.csv")["label"].tolist() == [37.5, 100, 0.125]
+    assert "w1: " in run("history", "c.sqlite")
+    assert "ratings" in run("audit", "c.sqlite", "--price", "2", code=2)
+    assert "ratings" in run("serve", "c.sqlite", code=2)
+    ran = CliRunner().invoke(main, ["aggregate", "--labels", "c.sqlite"])
+    assert "3 tasks are answered from 3 ratings" in ran.output
 
 
 def test_root_mean_square_interval_holds():

@@ -1,5 +1,7 @@
-"""Policies of collecting that come with the core, whatever plugins are installed."""
+"""Policies of collecting classes that come with the core, whatever plugins are installed."""
 
 from workbench.collection import POLICIES
 
-SHIPPED = tuple(name for name in POLICIES if name not in POLICIES.added())
+SHIPPED = tuple(
+    name for name in POLICIES if name not in POLICIES.added() and not POLICIES[name].call.rates
+)
