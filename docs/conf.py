@@ -16,7 +16,6 @@ import workbench
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from check_links import faults  # noqa: E402
-from commands import write_options  # noqa: E402
 from short import write_short  # noqa: E402
 from shown import split  # noqa: E402
 
@@ -51,7 +50,6 @@ html_show_sphinx = False
 
 def setup(app: Any) -> None:
     """Bring in notebooks and outputs, and write mathematics as MathML: no script, no request."""
-    write_options(HERE / "reference" / "options" / "index.md")
     split(HERE / "_shown")
     write_short(HERE / "_tables/leaderboard.md", HERE / "_tables/short/leaderboard.md")
     app.connect("source-read", beside)

@@ -6,11 +6,9 @@ import importlib.util
 import re
 from pathlib import Path
 
-import click
 import pytest
 
 import workbench as wb
-from workbench.cli.app import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 if not DOCS.exists():
@@ -158,29 +156,6 @@ def test_what_many_functions_say_of_a_parameter_stands_once():
     assert len(stated) == len(set(stated))  # a name means one thing where it has no text
     said = [wb.aggregate, wb.hire, wb.learn, wb.plan, wb.compare, wb.ladder, wb.simulate]
     assert all(("seed", "Same seed, same result.") in names._short(one) for one in said)
-
-
-def test_every_option_is_on_the_page_of_options_or_a_parameter_of_a_function_named_there(tmp_path):
-    page = tmp_path / "options" / "index.md"
-    commands = script("commands")
-    commands.write_options(page)
-    text = page.read_text("utf-8")
-    assert "\n- `--relabel PATH`: The tasks to look at again, least sure first; " in text
-    assert "## `workbench hire`\n\nParameters of [`hire`](../front-door.md#hire), " in text
-    door = (DOCS / "reference" / "front-door.md").read_text("utf-8")
-    known = dict(re.findall(r"^### `(\w+)`$(.*?)(?=^###? |\Z)", door, re.M | re.S))
-    shared = text.split("## Options of several commands")[1].split("\n## ")[0]
-    parts = dict(re.findall(r"^## `workbench (.*?)`$(.*?)(?=^## |\Z)", text, re.M | re.S))
-    every = list(commands.commands(main, click.Context(main)))
-    assert len(every) > 30
-    for name, command in every:
-        part = parts.get(name, "")
-        of = "".join(known[one] for one in re.findall(r"\[`(\w+)`\]", part + shared))
-        for option in command.params:
-            if isinstance(option, click.Option):
-                flags = {f"`{flag}" for flag in option.opts}
-                flags |= {f"`{flag.strip('-').replace('-', '_')}" for flag in option.opts}
-                assert any(flag in part + shared + of for flag in flags), (name, option.opts)
 
 
 def test_the_leaderboard_on_the_site_is_the_whole_table_less_columns_and_unplaced_methods(tmp_path):

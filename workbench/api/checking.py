@@ -37,7 +37,7 @@ from workbench.api.result import Figure, Result, facts, listed, names, page, per
 from workbench.api.set_checks import SetCheck, check_sets
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
-from workbench.base.text import Columns, counted
+from workbench.base.text import Columns, counted, rounded
 from workbench.crowd.gold_rule import gold_codes, majority_loss
 from workbench.crowd.kinds import Classes, LabelSets, Scale
 from workbench.crowd.label_checks import classes_alike, repeats
@@ -212,8 +212,8 @@ class LabelCheck(Looked, Result):
         if self.majority.tasks_measured:
             wrong = GoldError(self.majority, None, np.nan, "").share(" of tasks")
             sentences = [
-                f"Everybody's majority is wrong on {wrong}, with "
-                f"{counts['labels'] / max(counts['tasks'], 1):.3g} labels a task.",
+                f"{self._in_short()}: everybody's majority is wrong on {wrong}, with "
+                f"{rounded(counts['labels'] / max(counts['tasks'], 1), 'label')} a task.",
                 self._carried(),
             ]
             if self.found.overall.shown:
@@ -245,10 +245,20 @@ class LabelCheck(Looked, Result):
             "constant workers, repeated pairs and names of classes",
         ]
         if not self.majority.tasks_measured:
-            return f"Nothing stands against the labels in what can be seen: {'; '.join(looked)}."
+            return f"No warning from what can be seen: {'; '.join(looked)}."
         looked.append(f"errors on {counted(self.majority.tasks_measured, 'gold task')}")
-        but = "but that errors go together " if shown else ""
-        return f"Nothing {but}stands against the labels in what was looked at: {'; '.join(looked)}."
+        return f"No{' further' if shown else ''} warning; looked at were {'; '.join(looked)}."
+
+    def _in_short(self) -> str:
+        """Whether the majority tells more than a guess, in a few words."""
+        assert self.usual is not None
+        low, high = self.majority.error_interval
+        guess = 1.0 - self.usual[1]
+        if high < guess:
+            return "These labels tell more than a guess"
+        if low > guess:
+            return "These labels tell less than a guess"
+        return "Your gold does not show that these labels tell more than a guess"
 
     def _carried(self) -> str:
         """How many workers beat a guess by their gold answers: that of the commonest class."""
@@ -259,8 +269,9 @@ class LabelCheck(Looked, Result):
         rest = len(self.workers) - better - worse
         return (
             f"Always answering {names([name], 1)} is right on {percent(guess)} of your gold: of "
-            f"{len(self.workers)} workers {better} beat that by the 95 % interval of their skill, "
-            f"{worse} fall below it, and {rest} cannot be judged."
+            f"{counted(len(self.workers), 'worker')} {better} {'beats' if better == 1 else 'beat'} "
+            f"that by the 95 % interval of their skill, {worse} "
+            f"{'falls' if worse == 1 else 'fall'} below it, and {rest} cannot be judged."
         )
 
     def _next(self) -> list[str]:

@@ -189,8 +189,11 @@ class Hires(Result):
         """Say whom to hire, how wrong their vote is, and everybody's majority."""
         hired, of = self.found, len(self.found.table)
         if not hired.size:
-            return [f"Hire nobody of {of} workers.", *(f"{note}." for note in hired.notes[:2])]
-        who = f"{hired.size} of {of} workers: {names(self.chosen, LISTED)}"
+            return [
+                f"Hire nobody of {counted(of, 'worker')}.",
+                *(f"{note}." for note in hired.notes[:2]),
+            ]
+        who = f"{hired.size} of {counted(of, 'worker')}: {names(self.chosen, LISTED)}"
         if still := len(hired.constant):
             verb = "names" if still == 1 else "name"
             who += f"; of the others {still} always {verb} one class, which tells nothing"

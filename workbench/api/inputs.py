@@ -10,12 +10,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pandas as pd
 
 from workbench.api.simulation import SimulatedCrowd
+from workbench.base import checks
 from workbench.base.arrays import FloatArray, Names
 from workbench.base.checks import MOST, count, show, type_name
 from workbench.base.errors import InputError
@@ -80,14 +82,14 @@ class LabelFile:
     tell
         Gets what a user should know of it, a line each.
     gold_apart
-        Whether the column of the gold that the options name is one of another table.
+        The other table whose column of the gold the options name; None where it is this one.
     """
 
     path: str | Path
     options: ReadOptions = field(default_factory=ReadOptions)
     ignore_unlabelled: bool = False
     tell: Callable[[str], object] = unsaid
-    gold_apart: bool = False
+    gold_apart: str | Path | None = None
 
     def __str__(self) -> str:
         return str(self.path)
@@ -291,7 +293,8 @@ def given(
         path = of_store(path)
     if isinstance(path, pd.DataFrame) and options.format in ("auto", "labels"):
         options = replace(options, predictions=True)
-    export = formats.read_export(path, _of_frame(path, options))
+    beside = None if file.gold_apart is None else partial(_gold_lacks, file.gold_apart, apart)
+    export = formats.read_export(path, _of_frame(path, options), beside=beside)
     if isinstance(path, pd.DataFrame):
         export = _ordered(path, export)
     _check_kind(name, export.votes.kind, kinds)
@@ -501,6 +504,38 @@ def gold_table(
         # Beside its value there is but one column, whatever it is called.
         table = replace(table, header=["gold" if place == at else "task" for place in (0, 1)])
     return table
+
+
+def _gold_lacks(
+    gold: str | Path, columns: Mapping[str, str], proposed: Mapping[str, str]
+) -> tuple[str, Mapping[str, str]]:
+    """Which columns a table of gold lacks, in words, and what to call them.
+
+    Parameters
+    ----------
+    columns, proposed
+        What columns are called, by field: as the user says, and as is proposed of the labels.
+    """
+    try:
+        table = reading.open_table(gold, "gold")
+        wanted = {**proposed, **columns}
+        there = {key: name for key, name in wanted.items() if name in table.header}
+        own = {key: name for key, name in there.items() if key in ("task", "gold")}
+        header = reading.named(table.name, table.header, own)
+    except InputError:  # It is told when the gold is read.
+        return "", {}
+    known = {field: reading.find_column(table.name, header, field) for field in ("task", "gold")}
+    missing = [field for field, place in known.items() if place is None]
+    if len(missing) == len(header) - 1 == 1:  # As `gold_table`: the other column is it.
+        missing = [field for field in missing if field == "gold"]
+    if not missing:
+        return "", {}
+    rest = [name for place, name in enumerate(header) if place not in known.values()]
+    names = dict.fromkeys(missing, "NAME")
+    if len(rest) == len(missing) == 1:
+        names = {missing[0]: rest[0]}
+    found = checks.listing(table.header)
+    return f"; {table.name}: none for {', '.join(missing)}, where there are {found}", names
 
 
 def _gold_header(owner: str, header: Sequence[str], columns: Mapping[str, str]) -> list[str]:

@@ -17,7 +17,7 @@ from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
-from workbench.base.text import Columns, tabled
+from workbench.base.text import Columns, counted, tabled
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.policy import Goal, Policy
 from workbench.collection.pool import Ledger, Pool
@@ -170,8 +170,9 @@ class SequentialPlan(Result):
             missing = " or missing"
             empty = f", {percent(ran['blank'])} without an answer"
         return [
-            f"Ask for one label at a time: {self.cost:,.6g} in the mean for {self.tasks} tasks, "
-            f"and no policy costs less than {self.lower_bound:,.6g}.",
+            f"Ask for one label at a time: {self.cost:,.6g} in the mean for "
+            f"{counted(self.tasks, 'task')}, and no policy costs less than "
+            f"{self.lower_bound:,.6g}.",
             f"Proven, if workers err independently, skills are as given and there are two classes, "
             f"equally likely, capacities held in the mean: {kept}{guess}.",
             f"Simulated, capacities always held: {ran['cost']:,.6g} ± {ran['cost_se']:.2g}, "

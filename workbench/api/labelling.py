@@ -74,7 +74,7 @@ from workbench.api.set_answers import AnsweredSets, aggregate_sets
 from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
-from workbench.base.text import Columns
+from workbench.base.text import Columns, answered, counted
 from workbench.crowd import tables
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.kinds import Classes, Kind, LabelSets
@@ -270,8 +270,7 @@ class Labels(Result):
         result, answers = self.found, self.found.answers
         empty = int(answers["unlabelled"].sum())
         sentences = [
-            f"{len(answers) - empty} tasks are answered from {result.votes} labels by "
-            f"{len(result.workers)} workers, by {self.by}"
+            f"{answered(len(answers) - empty, result.votes, len(result.workers))}, by {self.by}"
             f"{self._choice()}."
         ]
         if self.error is not None:
@@ -279,7 +278,10 @@ class Labels(Result):
         else:
             sentences += [*self._believed_cost(), self._believed(), *self._departing()]
         if empty:
-            sentences.append(f"{empty} tasks have no label that counts, and no answer.")
+            have = "has" if empty == 1 else "have"
+            sentences.append(
+                f"{counted(empty, 'task')} {have} no label that counts, and no answer."
+            )
         doubtful = int((answers["tied"] | (answers["confidence"] < DOUBTFUL)).sum())
         if doubtful:
             column = f"the column {self._sureness()}" if self._shown() else "the model's confidence"

@@ -16,7 +16,7 @@ from workbench.api.inputs import LabelFile, LabelTable
 from workbench.api.result import Result, facts, listed, names, page, percent, picked
 from workbench.base.checks import type_name
 from workbench.base.errors import InputError
-from workbench.base.text import Columns
+from workbench.base.text import Columns, answered
 from workbench.crowd.formats import ReadOptions
 from workbench.crowd.reading import path_name
 from workbench.crowd.stored import read_answers, stored_labels
@@ -79,8 +79,7 @@ class LabelsOnDisk(Result):
         """Say how many tasks are answered, what may be believed of that, and where they are."""
         result = self.found
         sentences = [
-            f"{result.tasks} tasks are answered from {result.votes} labels by "
-            f"{len(result.workers)} workers, by {result.method}."
+            f"{answered(result.tasks, result.votes, len(result.workers))}, by {result.method}."
         ]
         if self.untold is not None:
             sentences.append(f"{self.untold} {KNOWN}")

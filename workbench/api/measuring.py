@@ -12,6 +12,7 @@ from workbench.accuracy.independence import ErrorCorrelation
 from workbench.accuracy.measured import Difference, MajorityError, MeasuredError, difference
 from workbench.api.costs import amount, measured_payload, measured_sentence
 from workbench.api.result import ALIKE, errs, facts, percent, points
+from workbench.base.text import rounded
 from workbench.crowd.loss import MeasuredCost
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class GoldError:
         if found.tasks_measured < FEW:
             said["measured"] = within
         if majority is not None:
-            said["majority"] = write(majority)
+            said["majority"] = write(majority) if write is amount else percent(majority, 3)
         return Measured(error, low, high, majority, said)
 
     @property
@@ -225,10 +226,12 @@ class GoldError:
             beside = (
                 f"{self.whose[0].upper()}{self.whose[1:]} is wrong on "
                 f"{percent(self.majority.error, 3)} of the same tasks, with "
-                f"{self.majority.labels:.3g} labels a task"
+                f"{rounded(self.majority.labels, 'label')} a task"
             )
             alike = labels is None or f"{labels:.3g}" == f"{self.majority.labels:.3g}"
-            takes = "" if alike else f" takes {labels:.3g} labels a task, and"
+            takes = ""
+            if labels is not None and not alike:
+                takes = f" takes {rounded(labels, 'label')} a task, and"
             words = in_words(difference(error, self.majority))
             sentences.append(f"{beside}: this{takes} {words}.")
         return sentences

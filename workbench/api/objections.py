@@ -32,6 +32,10 @@ class Objection(NamedTuple):
     text: str
 
 
+ONE = "--fold joins what differs in case or blanks alone; write others alike"
+"""What to do about names that are alike."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Looked:
     """What was seen of labels; `LabelCheck` describes the attributes."""
@@ -104,7 +108,7 @@ def _of_abstentions(check: Looked) -> list[Objection]:
         Objection(
             f"{share} abstentions",
             f"{share} of the labels read as no answer ({names(mute, NAMED)}), which is counted as "
-            "a class here: leave such rows out and check again",
+            f"a class here: leave them out, with --skip {','.join(mute)}, and check again",
         )
     ]
 
@@ -283,8 +287,8 @@ def _of_spelling(check: Looked) -> list[Objection]:
         )
     lines += [
         Objection(
-            f"classes alike: {names(group, NAMED)}",
-            f"classes {names(group, NAMED)} are most likely one: write them alike",
+            f"classes alike, which --fold may join: {names(group, NAMED)}",
+            f"classes {names(group, NAMED)} are most likely one: {ONE}",
         )
         for group in check.alike
     ]

@@ -338,8 +338,8 @@ class Plan(PlannedPairs):
         solution, errors = self.solution, self.errors
         drawn = f" (± {self.error_radius:.2g}, drawn)" if self.error_radius > DRAWN else ""
         head = (
-            f"{self.tasks} tasks, {len(self.table)} labels by {self.table['worker'].nunique()} of "
-            f"{len(self.skills)} workers"
+            f"{counted(self.tasks, 'task')}, {counted(len(self.table), 'label')} by "
+            f"{self.table['worker'].nunique()} of {counted(len(self.skills), 'worker')}"
         )
         bound = "not known"
         if self.claim is not None and self.claim.bound is not None:

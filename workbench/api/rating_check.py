@@ -118,8 +118,8 @@ class RatingCheck(Result):
         sentences.append(
             f"Beware: {'; '.join(against)}."
             if against
-            else "Nothing stands against the ratings in what was looked at: agreement, constant "
-            "workers, and workers whose ratings fall where the others' rise."
+            else "No warning; looked at were agreement, constant workers, and workers whose "
+            "ratings fall where the others' rise."
         )
         if self.mean is None:
             return [

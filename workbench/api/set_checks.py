@@ -127,7 +127,7 @@ class SetCheck(Result):
         if still:
             against.append(f"{names(still, LISTED)} give one and the same set throughout")
         if not against:
-            return "Nothing stands against the labels in agreement by label and constant workers."
+            return "No warning from agreement by label and constant workers."
         return f"Beware: {'; '.join(against)}."
 
     def brief(self) -> str:

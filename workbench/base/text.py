@@ -76,6 +76,21 @@ def counted(many: int, what: str) -> str:
     return f"{many} {what}{'' if many == 1 else 's'}"
 
 
+def rounded(many: float, what: str) -> str:
+    """Write a mean of something in three digits: "1 label", "1.95 labels"."""
+    text = f"{many:.3g}"
+    return f"{text} {what}{'' if text == '1' else 's'}"
+
+
+def answered(tasks: int, labels: int, workers: int) -> str:
+    """Say how many tasks are answered, from what."""
+    are = "is" if tasks == 1 else "are"
+    return (
+        f"{counted(tasks, 'task')} {are} answered from {counted(labels, 'label')} by "
+        f"{counted(workers, 'worker')}"
+    )
+
+
 def guess(name: object, there: Iterable[str]) -> str:
     """Ask whether the nearest of those there are was meant; empty where none is near."""
     near = difflib.get_close_matches(str(name).casefold(), there, n=1)

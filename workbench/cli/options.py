@@ -338,7 +338,7 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
             from workbench.crowd.formats import ReadOptions
 
             ignore = how.pop("ignore_unlabelled", False)
-            apart = any(arguments.get(name) is not None for name in ("gold", "truth"))
+            apart = arguments.get("gold") or arguments.get("truth")
             arguments["labels"] = LabelFile(
                 arguments["labels"], ReadOptions(**how), ignore, note, apart
             )

@@ -112,7 +112,7 @@ def _strip(axes: Axes, others: FloatArray, drawn: int, what: str) -> None:
         orientation="horizontal",
         fill=True,
         color="0.6",
-        label=f"{len(others)} others, how many by {what}",
+        label=f"{len(others)} other{'' if len(others) == 1 else 's'}, how many by {what}",
     )
 
 

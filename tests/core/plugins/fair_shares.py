@@ -9,7 +9,7 @@ from workbench.collection import POLICIES, Belief, Policy, Questions
 
 
 class FairShares(Policy):
-    """Three labels a task, one question at a time; no option, and no constructor."""
+    """Three labels per task, one question at a time; no option, and no constructor."""
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         asked = self.ledger.counts + self.ledger.waiting

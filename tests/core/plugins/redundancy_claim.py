@@ -10,12 +10,12 @@ from workbench.studies import Ruling, claim
 @claim(
     id="redundancy-helps",
     source="common practice",
-    statement="With more labels a task the majority is right more often.",
+    statement="With more labels per task the majority is right more often.",
     studies=("redundancy",),
     least=6,
 )
 def redundancy_helps(trials: pd.DataFrame) -> Ruling:
-    """Compare the fewest labels a task with the most."""
+    """Compare the fewest labels per task with the most."""
     by = trials.groupby("labels")["accuracy"].agg(["mean", "sem"])
     few, many = by.iloc[0], by.iloc[-1]
     gain, se = many["mean"] - few["mean"], (few["sem"] ** 2 + many["sem"] ** 2) ** 0.5

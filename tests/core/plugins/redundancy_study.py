@@ -22,7 +22,7 @@ def analyse(rows: pd.DataFrame) -> Analysis:
     ok = rows[rows["status"] == "ok"]
     findings = (f"{len(ok)} of {len(rows)} trials ended ok.",)
     table = ok.groupby("labels", as_index=False)["accuracy"].mean() if len(ok) else ok
-    return Analysis(findings, {"Accuracy by labels a task": table})
+    return Analysis(findings, {"Accuracy by labels per task": table})
 
 
 STUDY = Study(
@@ -30,7 +30,7 @@ STUDY = Study(
     title="How often the majority of k labels is right",
     source="an example",
     parameters={
-        "labels": Parameter(int, 3, "labels a task k", least=1),
+        "labels": Parameter(int, 3, "labels per task k", least=1),
         "skill": Parameter(float, 0.7, "skill of every worker", least=0.0, most=1.0),
     },
     sizes={"smoke": Size((SWEEP,), 2), "small": Size((SWEEP,), 20), "paper": Size((SWEEP,), 200)},

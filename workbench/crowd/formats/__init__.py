@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -122,7 +122,13 @@ PROSE = (".txt", "")
 """Those that may be a licence or notes as well as labels."""
 
 
-def read_export(source: object, options: ReadOptions | None = None) -> CodedLabels:
+Beside: TypeAlias = Callable[[Mapping[str, str]], "tuple[str, Mapping[str, str]]"]
+"""From the columns proposed: what another table lacks, in words, and the columns to name there."""
+
+
+def read_export(
+    source: object, options: ReadOptions | None = None, *, beside: Beside | None = None
+) -> CodedLabels:
     """Read labels of any known form.
 
     Parameters
@@ -132,6 +138,8 @@ def read_export(source: object, options: ReadOptions | None = None) -> CodedLabe
         file would hold.
     options
         How; by default the form is recognised by what is there.
+    beside
+        Says what another table lacks, where columns of this one are refused: both in one line.
 
     Raises
     ------
@@ -142,7 +150,7 @@ def read_export(source: object, options: ReadOptions | None = None) -> CodedLabe
     with _uncollected():
         if isinstance(source, (str, Path)) and _is_folder(Path(source)):
             return _checked(_read_folder(Path(source), options))
-        return _checked(_read_file(Content(source, options.columns), options))
+        return _checked(_read_file(Content(source, options.columns), options, beside))
 
 
 @contextlib.contextmanager
@@ -160,9 +168,9 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _read_file(content: Content, options: ReadOptions) -> CodedLabels:
+def _read_file(content: Content, options: ReadOptions, beside: Beside | None = None) -> CodedLabels:
     content, options = _asked(content, options)
-    name, why = _form(content, options)
+    name, why = _form(content, options, beside)
     _check_taken(content, name, options)
     export = FORMATS[name].call.read(content, options)
     notes = (*_said(export, name, why), *export.notes)
@@ -272,7 +280,7 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _form(content: Content, options: ReadOptions) -> tuple[str, str]:
+def _form(content: Content, options: ReadOptions, beside: Beside | None = None) -> tuple[str, str]:
     """Recognise the form, and say why."""
     if options.format != "auto":
         return FORMATS[options.format].name, "as asked for"
@@ -280,7 +288,7 @@ def _form(content: Content, options: ReadOptions) -> tuple[str, str]:
         return _form_of_frame(content)
     reasons = _forms(content)
     if not reasons:
-        raise InputError(_unknown(content))
+        raise InputError(_unknown(content, beside))
     if len(reasons) > 1:
         kinds = " or ".join(f"{name} ({FORMATS.summaries()[name]})" for name in reasons)
         ways = " or ".join(f"`format` {name}" for name in reasons)
@@ -310,7 +318,7 @@ def _forms(content: Content) -> dict[str, str]:
     return reasons
 
 
-def _unknown(content: Content) -> str:
+def _unknown(content: Content, beside: Beside | None = None) -> str:
     """Say what is missing, and which option to type."""
     ways = "name its form by `format`"
     missing = lacking(content) if content.records or not content.is_json else []
@@ -320,12 +328,14 @@ def _unknown(content: Content) -> str:
     proposed, questions = propose(
         content.table, named(content.name, content.header, content.columns)
     )
-    example = by_columns({field: proposed.get(field, "NAME") for field in missing})
+    columns = {field: proposed.get(field, "NAME") for field in missing}
+    also, more = ("", {}) if beside is None else beside(columns)
+    example = by_columns({**columns, **more, **columns})
     several = len(questions) > 1 and missing == ["label"]
     asked = f" ({listing(questions)} may be several questions)" if several else ""
     return (
         f"{content.name}: no column for {', '.join(missing)}; the columns found are "
-        f"{listing(content.header)}{asked}; {ways}, or its columns, as in {example}"
+        f"{listing(content.header)}{asked}{also}; {ways}, or its columns, as in {example}"
     )
 
 
