@@ -1,8 +1,8 @@
 """Every way to label, hire, learn and collect, on every recorded crowd at hand: one table.
 
 What a trial is, `leaderboard_trials` says. All methods of a crowd and repetition are scored on the
-same tasks with gold. A method's error on a crowd is the mean over the numbers of labels per task that
-the crowd has.
+same tasks with gold. A method's error on a crowd is the mean over the numbers of labels per task
+that the crowd has.
 
 - *less*: error less that of the kind's `BASELINE` at the same level, in pairs; the mean gives each
   crowd one vote. `se` is over repetitions (draws of tasks, controls and labels), on these crowds;
