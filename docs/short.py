@@ -8,7 +8,7 @@ from pathlib import Path
 SHOWN = (
     "",
     "method",
-    "error, less",
+    "error difference",
     "over crowds",
     "worst loss",
     "at equal labels",

@@ -164,7 +164,7 @@ def test_the_leaderboard_on_the_site_is_the_whole_table_less_columns_and_unplace
 
 ### Rules
 
-|  | method | error, less | ± se | over crowds | at equal labels | over crowds | error |
+|  | method | error difference | ± se | over crowds | at equal labels | over crowds | error |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 | 1 | a | -0.1 | 0.2 | -0.2 to 0 | -0.3 | -0.4 to 0 | 0.5 |
 | – | b | -0.9 | 0.9 | -0.9 to 0 | -0.9 | -0.9 to 0 | 0.9 |
@@ -176,7 +176,7 @@ def test_the_leaderboard_on_the_site_is_the_whole_table_less_columns_and_unplace
     assert (tmp_path / "short" / "page.md").read_text("utf-8").splitlines() == [
         "### Rules",
         "",
-        "|  | method | error, less | over crowds | at equal labels |",
+        "|  | method | error difference | over crowds | at equal labels |",
         "| --- | --- | --- | --- | --- |",
         "| 1 | a | -0.1 | -0.2 to 0 | -0.3 |",
     ]

@@ -397,7 +397,7 @@ def audit(
     Parameters
     ----------
     answers
-        Columns task, label, and perhaps confidence; an empty label is wrong.
+        Columns `task`, `label`, and perhaps confidence; an empty label is wrong.
 
         Ratings are known by the scale that `aggregate` or `read_labels` left with the table; a
         column standard_error takes the place of the confidence. A set of labels is one answer, and
@@ -599,7 +599,7 @@ def plan_audit(
 
         Of the rehearsal.
     gold
-        True labels of some tasks: columns task, gold.
+        True labels of some tasks: columns `task`, `gold`.
 
         To see what the audit would have cost.
 

@@ -168,7 +168,7 @@ def bad_instance(
     seed
         Same seed, same result.
     progress
-        A function that is told how far it is, a line at a time; True draws a bar.
+        A function that takes the progress, one line at a time; True draws a bar.
 
     Returns
     -------

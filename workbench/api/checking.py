@@ -518,11 +518,11 @@ def check(
     Parameters
     ----------
     labels
-        Labels: columns task, worker, label.
+        Labels: columns `task`, `worker`, `label`.
 
         Of a pair that is labelled more than once the first label counts.
     gold
-        True labels: columns task, gold. [default: gold in the labels, if any]
+        True labels: columns `task`, `gold`. [default: gold in the labels, if any]
 
         A Series or a dict by task, too. Without any, only the agreement of labels is given.
     judge

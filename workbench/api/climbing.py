@@ -204,17 +204,17 @@ def ladder(
     crowd
         A crowd of `simulate`, its true skills known.
     skills
-        Columns worker, task_type, skill.
+        Columns `worker`, `task_type`, `skill`.
 
         In place of a crowd of `simulate`; wide or long, or a file of it.
     tasks
         Number of tasks, in equal shares of the types.
     capacity
-        Most tasks a worker takes: a number, or a table worker, capacity.
+        Most tasks a worker takes: a number, or columns `worker`, `capacity`.
     costs
         With skills: price of a label by worker and type. [default: 1]
     epsilon
-        Error each task may have. Below 0.5.
+        Largest error that each task may have. Below 0.5.
     trials
         Simulations of each policy that looks at labels, 2 or more.
     gap
@@ -232,7 +232,7 @@ def ladder(
     seed
         Same seed, same result. Unless time runs out.
     progress
-        A function that is told how far it is, a line at a time; True draws a bar.
+        A function that takes the progress, one line at a time; True draws a bar.
 
     Returns
     -------

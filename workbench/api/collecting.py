@@ -318,14 +318,14 @@ def collect(
     Parameters
     ----------
     labels
-        Recorded labels, the only ones that can be asked for: columns task, worker, label.
+        Recorded labels, the only ones that can be asked for: columns `task`, `worker`, `label`.
 
         Or, alone, a crowd of `simulate`. Ratings, by their `scale`, are collected by the policy
         "ratings"; twenty tasks of gold or more are then hidden, or apart by `control`.
     gold
-        Recorded: true labels, to measure the error: columns task, gold.
+        Recorded: true labels, to measure the error: columns `task`, `gold`.
     epsilon
-        Error each task may have; of ratings a root mean square error in points.
+        Largest error that each task may have; of ratings its root mean square, in points.
     total
         In place of an error, or beside it: what all labels may cost, gold labels included.
     loss
@@ -952,14 +952,14 @@ class FromFiles(Collector):
     Parameters
     ----------
     tasks
-        Tasks: columns task, task_type (or task alone).
+        Tasks: columns `task`, `task_type` (or `task` alone).
     workers
-        A table with a column worker; or how many may come, who are named as they do.
+        A table with a column `worker`; or how many may come, who are named as they do.
     gold
-        Tasks of known class, to judge workers by: columns task, gold.
+        Tasks of known class, to judge workers by: columns `task`, `gold`.
     hidden
         Tasks of known class among all others, asked about like them, that tell how far beliefs may
-        be trusted: columns task, gold.
+        be trusted: columns `task`, `gold`.
     classes
         Names of the classes. [default: those of the gold]
     class_share

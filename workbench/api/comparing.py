@@ -99,7 +99,7 @@ def compare(
     Parameters
     ----------
     labels
-        Labels: columns task, worker, label.
+        Labels: columns `task`, `worker`, `label`.
 
         What was never recorded cannot be assigned. Of more than two classes workers have confusion
         matrices, and the methods are those of `workbench.comparison.several_class_methods`. Or,
@@ -110,7 +110,7 @@ def compare(
         type; an empty cell is a type that she may not do) with `task_types`: there online policies
         meet random orders of arrival, and their cost is stated over the proven optimum.
     gold
-        True labels: columns task, gold. [default: gold in the labels, if any]
+        True labels: columns `task`, `gold`. [default: gold in the labels, if any]
 
         Beside problems or skills `methods` may stand in this place.
     methods
@@ -119,17 +119,17 @@ def compare(
         On problems and skills: policies of the registry, your own among them; the others are
         compared with the first. A method that cannot is listed with the reason.
     epsilon
-        Error each task may have.
+        Largest error that each task may have.
     task_types
         For recorded labels or given skills: type of each task. [default: one]
 
-        Types by task: a Series, dict, or columns task and task_type. Beside skills also a list of
-        types, one a task.
+        Types by task: a Series, dict, or columns `task` and `task_type`. Beside skills also a list
+        of types, one a task.
     costs
         For recorded labels or given skills: price of a label by worker and type. [default: 1]
     capacity
-        Most tasks a worker takes: a number, or a table worker, capacity. [default: 200 simulated,
-        all tasks recorded]
+        Most tasks a worker takes: a number, or columns `worker`, `capacity`. [default: 200
+        simulated, all tasks recorded]
     sampling
         A `SampleOptions`.
     trials
@@ -143,7 +143,7 @@ def compare(
     seed
         Same seed, same result.
     progress
-        A function that is told how far it is, a line at a time; True draws a bar.
+        A function that takes the progress, one line at a time; True draws a bar.
 
     Returns
     -------

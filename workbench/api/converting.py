@@ -75,7 +75,7 @@ def convert(
         "labels", "crowd-kit", "label-studio", "mturk", "toloka" and others that docs/formats.md
         lists.
     gold
-        True labels: columns task, gold. [default: gold in the labels, if any]
+        True labels: columns `task`, `gold`. [default: gold in the labels, if any]
     pseudonyms
         Call workers w1, w2, …, in random order.
 

@@ -498,10 +498,10 @@ def hire(
     Parameters
     ----------
     labels
-        Labels: columns task, worker, label. Those of control tasks say how good the workers are,
-        those of other tasks who labels what.
+        Labels: columns `task`, `worker`, `label`. Those of control tasks say how good the workers
+        are, those of other tasks who labels what.
     gold
-        True labels: columns task, gold. [default: gold in the labels, if any]
+        True labels: columns `task`, `gold`. [default: gold in the labels, if any]
 
         A Series or a dict by task, too.
     budget
@@ -515,7 +515,7 @@ def hire(
         Votes are weighted by log-odds; skills, guessers and difficulty of tasks are learned from
         all control answers.
     costs
-        Price of a label: columns worker, cost.
+        Price of a label: columns `worker`, `cost`.
 
         Or one for all.
     money

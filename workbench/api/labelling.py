@@ -604,9 +604,9 @@ def aggregate(
     Parameters
     ----------
     labels
-        Labels: columns task, worker, label.
+        Labels: columns `task`, `worker`, `label`.
     gold
-        True labels: columns task, gold. They choose the method. Where one is named, weighted
+        True labels: columns `task`, `gold`. They choose the method. Where one is named, weighted
         methods take the workers' skills from them, and models learn from them.
 
         A Series or a dict by task, too. Votes label these tasks like all others. Without a method
@@ -626,8 +626,8 @@ def aggregate(
         Gold that comes with the labels is taken for it where neither is given; for `gold`, where a
         weighted method lacks skills.
     workers
-        Count only these workers' labels: column worker; for weighted votes skill, or the rows of a
-        confusion matrix.
+        Count only these workers' labels: column `worker`; for weighted votes skill, or the rows of
+        a confusion matrix.
 
         A frame, as `hire` gives it; a list of workers; or a file.
     plan
@@ -673,7 +673,7 @@ def aggregate(
 
         Of the draws among ties.
     progress
-        A function that is told how far it is, a line at a time; True draws a bar.
+        A function that takes the progress, one line at a time; True draws a bar.
 
         With `save`, where True draws none, or where gold chooses the method.
 

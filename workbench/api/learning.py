@@ -269,11 +269,11 @@ def learn(
     Parameters
     ----------
     labels
-        Labels: columns task, worker, label. A column time may be there.
+        Labels: columns `task`, `worker`, `label`. A column time may be there.
 
         Or, alone, a crowd of `simulate` with one type of task, which all its workers label.
     gold
-        True labels, for scoring alone: columns task, gold.
+        True labels, for scoring alone: columns `task`, `gold`.
     policy
         em (a model of all labels bought), ls-ol (LS_OL of Liu and Liu), or your own. [default: em
         for recorded labels; ls-ol for simulated ones, or with an option of LS_OL]
@@ -292,7 +292,7 @@ def learn(
     seed
         Same seed, same result.
     progress
-        A function that is told how far it is, a line at a time; True draws a bar.
+        A function that takes the progress, one line at a time; True draws a bar.
 
     Raises
     ------

@@ -483,7 +483,7 @@ class TaskLimits:
     Parameters
     ----------
     availability
-        Who may label which task: columns task, worker. [default: every pair]
+        Who may label which task: columns `task`, `worker`. [default: every pair]
 
         A frame, a file or a list of pairs.
     have
@@ -587,20 +587,20 @@ def plan(
     Parameters
     ----------
     labels
-        Instead of skills: labels given before, columns task, worker, label.
+        Instead of skills: labels given before, columns `task`, `worker`, `label`.
 
         Of two classes a worker's skill is the mean of what her gold answers say under a prior
         fitted to all workers'; of more, each has a confusion matrix, drawn toward that of all
         workers.
     gold
-        True labels to judge them by: columns task, gold, task_type where there are types. [default:
-        gold in the labels, if any]
+        True labels to judge them by: columns `task`, `gold`, `task_type` where there are types.
+        [default: gold in the labels, if any]
     tasks
-        Tasks to be labelled: columns task, task_type (or task alone).
+        Tasks to be labelled: columns `task`, `task_type` (or `task` alone).
 
         A list, or the type of each, too.
     epsilon
-        Error each task may have.
+        Largest error that each task may have.
 
         Of ratings the root mean square error, in points; of sets, of each label of a task.
 
@@ -609,23 +609,23 @@ def plan(
         In place of an error: what all labels may cost. The lowest error common to all tasks is
         sought.
     capacity
-        Most tasks a worker takes: a number, or a table worker, capacity.
+        Most tasks a worker takes: a number, or columns `worker`, `capacity`.
     skills
-        Columns worker, task_type, skill; or worker and one column a task type. Of two classes, each
-        worker right as often whichever is true; of more classes give labels and gold.
+        Columns `worker`, `task_type`, `skill`; or `worker` and one column per task type. Of two
+        classes, each worker right as often whichever is true; of more classes give labels and gold.
 
         Or a Series by worker (NaN for one without history).
     workers
-        Who may be asked: names, or columns worker, capacity, available; skills are learnt from
-        everybody's labels. Without labels and skills: who shares `least` labels a task evenly, a
-        number of workers too, and with a column share.
+        Who may be asked: names, or columns `worker`, `capacity`, `available`; skills are learnt
+        from everybody's labels. Without labels and skills: who shares `least` labels per task
+        evenly, a number of workers too, and with a column `share`.
 
         As `hire` gives them, in its table or its result; for all others the capacity is 0. Where
         labels are shared evenly, the largest load is the least there is, beside the worker's share
         of the work (1 where not given); two workers who share the fewest tasks share as many as can
         be; all are connected where they can be. Available is yes or no.
     costs
-        Price of a label: columns worker, task_type, cost; or worker, cost. [default: 1]
+        Price of a label: columns `worker`, `task_type`, `cost`; or `worker`, `cost`. [default: 1]
     loss
         What it costs to miss a class. [default: 1 each]
 

@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 
 YARDSTICKS = {"oracle", "full crowd, true weights"}
 """Learners that know every skill: they stand in the table, and are nothing to use."""
-WHOLE = "Aggregators without gold on whole crowds, beside the majority"
+WHOLE = "Aggregators without gold on whole crowds, compared with the majority"
 TITLES = {
-    "aggregator": "Votes weighted by an exam, beside the majority",
-    "rule": "Selection rules, which pay an exam, beside the K workers of highest skill",
-    "learner": "Learners, beside LS_OL",
-    "policy": "Collecting policies, beside so many labels a task",
+    "aggregator": "Votes weighted by an exam, compared with the majority",
+    "rule": "Selection rules, with an exam, compared with the K workers of highest skill",
+    "learner": "Learners, compared with LS_OL",
+    "policy": "Collecting policies, compared with as many labels for each task",
 }
 KINDS = {
     "aggregator": "With gold, votes weighted by an exam",
     "rule": "With gold, a few good workers",
     "learner": "Without gold, task after task",
-    "policy": "With little money, labels asked where they tell most",
+    "policy": "With little money, labels where they are most informative",
 }
 WHOLE_COLUMNS: Columns = {
     "place": ("", ""),
     "method": ("method", ""),
-    "less": ("error, less", "+.4f"),
+    "less": ("error difference", "+.4f"),
     "over": ("over crowds", ""),
     "worst": ("worst loss", ".4f"),
-    "where": ("on, labels a task", ""),
+    "where": ("on, labels per task", ""),
     "rank": ("mean rank", ".1f"),
     "error": ("error", ".4f"),
     "error_1": ("of 1", ".4f"),
@@ -57,8 +57,8 @@ WHOLE_COLUMNS: Columns = {
     "crowds": ("crowds", ""),
 }
 WHOLE_NOTES = (
-    "whole crowds: error less than that of a majority of the same labels, in pairs, on all tasks "
-    "with gold, of which no method knows any; mean over 1, 2, 3, 5 labels a task and all, then "
+    "whole crowds: error minus that of a majority of the same labels, in pairs, on all tasks "
+    "with gold, of which no method knows any; mean over 1, 2, 3, 5 labels per task and all, then "
     "over crowds, intervals of 95 % over crowds; worst loss to the majority on any crowd at any "
     "number of labels; seconds of one processor for all labels of all crowds; – without a place: "
     "not wherever the others ran",
@@ -66,7 +66,7 @@ WHOLE_NOTES = (
 COLUMNS: Columns = {
     "place": ("", ""),
     "method": ("method", ""),
-    "less": ("error, less", "+.4f"),
+    "less": ("error difference", "+.4f"),
     "se": ("± se", ".4f"),
     "over": ("over crowds", ""),
     "rank": ("mean rank", ".1f"),
@@ -74,15 +74,16 @@ COLUMNS: Columns = {
     "even_over": ("over crowds", ""),
     "error": ("error", ".4f"),
     "balanced": ("of classes", ".4f"),
-    "labels": ("labels a task", ".1f"),
-    "exam": ("exam a task", ".1f"),
+    "labels": ("labels per task", ".1f"),
+    "exam": ("exam labels per task", ".1f"),
     "crowds": ("crowds", ""),
 }
 NOTES = (
-    "error, less: than that of the method in the heading with as many labels a task at most, in "
+    "error difference: to the method in the heading with at most as many labels per task, in "
     "pairs on the same held-out gold; mean over levels, then crowds; ± over draws; intervals of "
     "95 % over crowds; equals share a place (=), – without one: not on every crowd of the others",
-    "at equal labels: error less that of a majority for as many labels, the exam's counted: who is "
+    "at equal labels: error minus that of a majority for as many labels, the exam's counted: "
+    "who is "
     "given what an exam says of workers is charged its labels, spread over the crowd's tasks",
     "of classes: the mean of the classes' errors",
 )
@@ -138,7 +139,7 @@ class Leaderboard(Result):
 
     @cached_property
     def curves(self) -> pd.DataFrame:
-        """Error against labels a task: a row a method, crowd, repetition and level."""
+        """Error against labels per task: a row a method, crowd, repetition and level."""
         from workbench.ranking.leaderboard import curves
 
         return curves(ended_well(self.study.table))

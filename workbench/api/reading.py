@@ -109,9 +109,9 @@ def read_gold(
     Parameters
     ----------
     gold
-        A file, a frame with columns task and gold, a Series by task, or a dict. The column may be
-        truth, ground_truth or label, too; a file of labels gives the gold in it. Ids of a file are
-        text, all others stay as they are.
+        A file, a frame with columns `task` and `gold`, a Series by task, or a dict. The column may
+        be truth, ground_truth or label, too; a file of labels gives the gold in it. Ids of a file
+        are text, all others stay as they are.
     labels
         Labels that every gold task must have. Classes must match.
     question

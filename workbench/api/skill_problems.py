@@ -40,8 +40,8 @@ def problem_of(
     Parameters
     ----------
     skills
-        Columns worker and one a task type, or without the former, workers as the index; an empty
-        cell is a type that the worker may not do. Or columns worker, task_type, skill.
+        Columns `worker` and one a task type, or without the former, workers as the index; an empty
+        cell is a type that the worker may not do. Or columns `worker`, `task_type`, `skill`.
     tasks
         Types by task, in any form that `inputs.task_types` takes; a list is of types, one a task.
     costs, capacity

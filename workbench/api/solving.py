@@ -483,7 +483,7 @@ def solve(
         by class; `slices` or `sizes` of a selection; `ip` or `relaxation` of a joint problem. The
         first that fits when None.
     epsilon
-        Error each task may have. In place of the file's epsilon or requirement.
+        Largest error that each task may have. In place of the file's epsilon or requirement.
     gain
         What a label counts, where the file states skills: by Lemma 1, or by Bhattacharyya's bound.
         [default: the file's, or hoeffding]

@@ -316,7 +316,7 @@ def run_study(
     stop
         Once it is set, trials under way are finished and kept, and no others begin.
     progress
-        A function that is told how far it is, a line at a time; True draws a bar.
+        A function that takes the progress, one line at a time; True draws a bar.
 
     Returns
     -------

@@ -1,13 +1,13 @@
 """Every way to label, hire, learn and collect, on every recorded crowd at hand: one table.
 
 What a trial is, `leaderboard_trials` says. All methods of a crowd and repetition are scored on the
-same tasks with gold. A method's error on a crowd is the mean over the levels of labels a task that
-the crowd has.
+same tasks with gold. A method's error on a crowd is the mean over the numbers of labels per task
+that the crowd has.
 
 - *less*: error less that of the kind's `BASELINE` at the same level, in pairs; the mean gives each
   crowd one vote. `se` is over repetitions (draws of tasks, controls and labels), on these crowds;
   the interval is over crowds, for a crowd like them.
-- *even*: error less that of a majority for as many labels a task, interpolated between levels: it
+- *even*: error less that of a majority for as many labels per task, interpolated between levels: it
   holds methods of different kinds side by side. An exam's labels are counted in it, spread over the
   crowd's tasks: what it costs is `exam`.
 - A method has a place where it ran on as many crowds as any of its kind; equals share it.
@@ -72,7 +72,7 @@ def curves(rows: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         `kind, method, crowd, repetition, level, labels, exam, error, balanced, less, even`:
-        `balanced` is the mean of the classes' errors, `exam` labels a task that the exam comes to.
+        `balanced` is the mean of the classes' errors, `exam` the labels per task of the exam.
     """
     rows = with_names(rows)
     rows = rows.assign(exam=rows["exam_each"])
@@ -204,7 +204,7 @@ def in_colour(ranks: pd.DataFrame) -> list[str]:
 
 
 def curve_chart(points: pd.DataFrame, ranks: pd.DataFrame) -> Chart:
-    """Error against labels a task, a panel a crowd; in colour the baseline and first of kinds."""
+    """Error against labels per task, a panel a crowd; in colour the baseline and first of kinds."""
     bold = in_colour(ranks)
     data = points.assign(series=points["kind"] + " " + points["method"])
     keys = ["crowd", "series", "level"]
@@ -215,13 +215,13 @@ def curve_chart(points: pd.DataFrame, ranks: pd.DataFrame) -> Chart:
     draws = points["repetition"].nunique()
     return Chart(
         "curves",
-        f"Error on held-out gold against labels a task, means over {draws} draws of tasks, "
+        f"Error on held-out gold against labels per task, means over {draws} draws of tasks, "
         "controls and labels. In colour the baseline and the first of each kind, grey all others. "
         "An exam's labels are not in the picture.",
         data,
         "labels",
         "error",
-        "labels a task",
+        "labels per task",
         "error",
         series="series",
         panel="crowd",

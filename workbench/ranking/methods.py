@@ -3,14 +3,14 @@
 Half of the tasks with gold, drawn anew in each trial, are *controls*: workers are examined on them,
 by at most `EXAM` answers each, and no method labels them. The other tasks are *open*, those of them
 with gold are scored, and every method of every kind meets the same open tasks, the same exam and,
-at b labels a task, the same labels: the first b of each task in an order drawn at random.
+at b labels per task, the same labels: the first b of each task in an order drawn at random.
 
 - An aggregator that weighs by skill has the exam's, and labels the open tasks by these b labels; a
   majority beside it. Those that know no gold are compared on whole crowds (`whole_crowds`).
 - A selection rule chooses at most b of the workers on record for each task by the exam, never all;
   they vote with weights Lŵ − 1 (Li, Liu 2015). Its labels are those of the chosen.
 - A learner meets the open tasks one after the other, and asks among those b workers.
-- A collecting policy has the money of b labels a task, and chooses among all labels on record; one
+- A collecting policy has the money of b labels per task and chooses among all labels on record; one
   with a rule to stop by may leave money, and is charged for what it bought.
 
 An exam is paid once and helps with every later task: who uses it is charged, for each label of a
@@ -292,7 +292,7 @@ def by_any_worker(name: str, labels: IntArray, at: Board, seed: Seed) -> Reached
 
 
 def by_policy(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
-    """Spend the money of b labels a task."""
+    """Spend the money of b labels per task."""
     pool, answers = replayed(Recording(at.votes, at.truth))
     levels = at.levels()
     budgets = tuple(len(at.first(most)) for most in levels.values())

@@ -253,12 +253,13 @@ def chart(table: pd.DataFrame) -> Chart:
     return Chart(
         "whole-crowds",
         f"Error less that of a majority of the same labels, mean over {table['crowd'].nunique()} "
-        f"whole crowds, against labels a task: the first {len(first)} methods. Bars: intervals of "
+        f"whole crowds, against labels per task: the first {len(first)} methods. Bars: "
+        "intervals of "
         "95 % over crowds.",
         data,
         "level",
         "less",
-        "labels a task",
+        "labels per task",
         "error less a majority's",
         series="method",
         low="low",
@@ -294,7 +295,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         nothing = f"No trial of {BASELINE}, beside which all others stand, ended well."
         return Analysis((ended(trials), nothing))
     ranks = standings(table)
-    tables = {"Standings": ranks, "Beside a majority, by labels a task": by_level(table)}
+    tables = {"Standings": ranks, "Beside a majority, by labels per task": by_level(table)}
     if "refused" in trials:
         refused = trials.dropna(subset=["refused"])
         refused = refused[["method", "crowd", "refused"]].drop_duplicates()
