@@ -9,13 +9,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from tests.test_site import script
+from tests.core.cli.walk import commands
 from workbench.cli import main
 from workbench.cli.app import COMMANDS, GROUPS
 from workbench.cli.help import FIRST, GROUP_OF, SHOWN, Grouped, group_of, options_of
 from workbench.cli.help import GROUPS as OPTION_GROUPS
 
-EVERY = dict(script("commands").commands(main, click.Context(main)))
+EVERY = dict(commands(main, click.Context(main)))
 HAVING = {name: command for name, command in EVERY.items() if isinstance(command, Grouped)}
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.test_site import script
+from tests.core.cli.walk import commands
 from workbench.cli.app import main
 from workbench.cli.options import SIMULATE, SIMULATED, STUDY, Documented
 from workbench.cli.texts import of_docstring, parameters
 
 COMMANDS = {
     name: command
-    for name, command in script("commands").commands(main, click.Context(main))
+    for name, command in commands(main, click.Context(main))
     if isinstance(command, Documented)
 }
 
