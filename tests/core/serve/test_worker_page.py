@@ -294,7 +294,10 @@ def test_axe_finds_nothing_on_a_report(browsers, tmp_path, monkeypatch):
 
 @needs_axe
 @pytest.mark.skipif(not SITE, reason="no site: see WORKBENCH_SITE")
-@pytest.mark.parametrize("name", ["index.html", "how-to/serve.html", "claims.html"])
+@pytest.mark.parametrize(
+    "name",
+    ["index.html", "how-to/serve.html", "claims.html", "verdicts.html", "how-to/kinds.html"],
+)
 def test_axe_finds_nothing_on_pages_of_the_site(name, browsers):
     page = browsers()
     page.open((Path(SITE).resolve() / name).as_uri())
