@@ -83,6 +83,7 @@ ACCESS = {
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
     '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="On this page">',
     "<pre>": '<pre tabindex="0">',
+    '<th class="head"><p></p></th>': '<td class="head"></td>',
 }
 """What the theme leaves out for keyboards and screen readers, as axe-core finds it."""
 
