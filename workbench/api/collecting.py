@@ -12,10 +12,10 @@ import pandas as pd
 from workbench.accuracy.measured import MajorityError, majority_error
 from workbench.api import inputs
 from workbench.api.audited import AuditedAnswers, AuditedRehearsal
+from workbench.api.collection_progress import Step, by_help, overall
 from workbench.api.costs import amount
 from workbench.api.inputs import Ids, Table, Truth
 from workbench.api.measuring import GoldError
-from workbench.api.progress import Step, by_help, overall
 from workbench.api.rating_collecting import RatingCollection, rating_collection, truths
 from workbench.api.result import Figure, Result, facts, listed, page, percent
 from workbench.api.simulation import SimulatedCrowd

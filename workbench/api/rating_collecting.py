@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.accuracy.root_mean_square import RootMeanSquare
 from workbench.api import inputs
-from workbench.api.progress import Step, by_help, more_money
+from workbench.api.collection_progress import Step, by_help, more_money
 from workbench.api.rating_standing import (
     LEFT_OUT,
     RatingStanding,

@@ -11,9 +11,9 @@ import numpy as np
 
 from workbench.accuracy.root_mean_square import RootMeanSquare, root_mean_square
 from workbench.api.collection_audit import as_typed
-from workbench.api.progress import (
+from workbench.api.collection_progress import (
     MOST_STEPS,
-    Progress,
+    CollectionProgress,
     Step,
     answers_step,
     by_help,
@@ -39,7 +39,7 @@ MEASURED = ("measured", "measured_closed", "measured_mean")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RatingStanding(Progress):
+class RatingStanding(CollectionProgress):
     """Where a collection of ratings stands: its progress, and how far the answers are off.
 
     Attributes

@@ -16,12 +16,9 @@ from workbench.accuracy.believed import error_range, untold
 from workbench.accuracy.measured import MajorityError, count_errors
 from workbench.api.auditing import expected_checks
 from workbench.api.collection_audit import as_typed
-from workbench.api.costs import amount, losses_in_words
-from workbench.api.costs import measured_payload as cost_payload
-from workbench.api.measuring import FEW, GoldError, payload_of
-from workbench.api.progress import (
+from workbench.api.collection_progress import (
     MOST_STEPS,
-    Progress,
+    CollectionProgress,
     Step,
     answers_step,
     by_help,
@@ -32,6 +29,9 @@ from workbench.api.progress import (
     overall,
     to_come,
 )
+from workbench.api.costs import amount, losses_in_words
+from workbench.api.costs import measured_payload as cost_payload
+from workbench.api.measuring import FEW, GoldError, payload_of
 from workbench.api.rating_standing import RatingStanding, rating_standing
 from workbench.api.result import percent, picked
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -50,7 +50,7 @@ HIDDEN = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Standing(Progress):
+class Standing(CollectionProgress):
     """Where a collection of classes stands: its progress, and how wrong the answers are.
 
     Attributes

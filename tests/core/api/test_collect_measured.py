@@ -80,7 +80,7 @@ def test_the_gold_that_neither_taught_nor_stopped_it_measures_for_any_number_of_
     assert (error.tasks_measured, error.tasks_left) == (50, None)
     assert found.error_interval == error_interval(error.wrong, 50, None)
     assert f"{error.wrong:.4g} wrong of 50 gold tasks" in found.summary()
-    assert "the 20 hidden ones, which tell when to stop, are left out" in found.summary()
+    assert "the 20 tasks that decide when to stop are not counted" in found.summary()
     half = rehearsed(epsilon=0.1, hidden=20, given=40).measured.measured
     assert (half.tasks_measured, half.tasks_left) == (20, 30)
 

@@ -41,7 +41,7 @@ def test_prices_rules_and_a_simulation():
     assert ran["cost"] == pytest.approx(plan.cost, abs=4 * ran["cost_se"])
     assert ran["error"] == pytest.approx(0.05, abs=4 * ran["error_se"])
     assert "no policy costs less than" in plan.summary()
-    assert "1 workers are not asked" in plan.summary()
+    assert "1 worker is not asked" in plan.summary()
     assert plan.to_dict()["lower_bound"] == plan.lower_bound
     assert "optimum" not in plan.to_dict()
     assert "computed in floating point" in plan.details()

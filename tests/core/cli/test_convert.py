@@ -49,7 +49,7 @@ def export(tmp_path, monkeypatch):
         ),
         pytest.param(
             ("plan", "--tasks", "t.csv", "--capacity", 9, "--epsilon", 0.45),
-            "labels by",
+            "from 1 of 3 workers",
             marks=pytest.mark.slow,
         ),
     ],

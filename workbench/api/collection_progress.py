@@ -53,7 +53,7 @@ MOST_STEPS = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Progress(Result):
+class CollectionProgress(Result):
     """How far a collection is: asked, bought, to come, and what to do next.
 
     Attributes
@@ -237,11 +237,11 @@ def _are(many: int) -> str:
     return "is" if many == 1 else "are"
 
 
-P = TypeVar("P", bound=Progress)
+P = TypeVar("P", bound=CollectionProgress)
 
 
 def counted_so_far(collector: Collector) -> dict[str, Any]:
-    """What was asked and what is there, as `Progress` has it; it is taken to go on asking."""
+    """What was asked and what is there, for `CollectionProgress`; taken to go on asking."""
     running, status = collector._now, collector.status()
     setup = running.setup
     same = ("tasks", "answered", "closed", "labels", "gold_labels", "on_record", "waiting", "cost")
@@ -277,7 +277,7 @@ def overall(belief: AnyBelief, some: BoolArray) -> float | None:
     return belief.overall(some) if some.any() else None
 
 
-def going_on(found: Progress, store: str, *, resumes: bool = True) -> list[Step]:
+def going_on(found: CollectionProgress, store: str, *, resumes: bool = True) -> list[Step]:
     """What to do with a collection that goes on, or may; nothing where it has ended.
 
     Parameters
@@ -310,7 +310,7 @@ def somebody_new(store: str) -> Step:
     return Step("people", "ask somebody new", f"workbench collect next {store} --worker NAME")
 
 
-def more_people(found: Progress, store: str) -> list[Step]:
+def more_people(found: CollectionProgress, store: str) -> list[Step]:
     """Ask somebody new, or let more people come, where those who are here tell no more."""
     if found.state == "newcomers":
         return [somebody_new(store)]
@@ -320,7 +320,7 @@ def more_people(found: Progress, store: str) -> list[Step]:
     return []
 
 
-def state_of(collector: Collector, running: Running, found: Progress) -> State:
+def state_of(collector: Collector, running: Running, found: CollectionProgress) -> State:
     """Whether more is asked, or why not."""
     if running.halted:
         return running.halted
@@ -345,12 +345,12 @@ def state_of(collector: Collector, running: Running, found: Progress) -> State:
     return "newcomers" if found.newcomers else "exhausted"
 
 
-def by_help(steps: list[Step], found: Progress) -> list[Step]:
+def by_help(steps: list[Step], found: CollectionProgress) -> list[Step]:
     """Put more people last where they would not help."""
     return sorted(steps, key=lambda step: step.kind == "people" and not found.people_help)
 
 
-def more_money(found: Progress, command: str) -> list[Step]:
+def more_money(found: CollectionProgress, command: str) -> list[Step]:
     """Raise the budget to what closing the open tasks is expected to cost."""
     if found.total is None:
         return []
