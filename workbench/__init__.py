@@ -11,6 +11,6 @@ The names are listed in `__init__.pyi`, and imported when they are asked for.
 
 from workbench.base.public import attach
 
-__version__ = "3.0.0.dev0"
+__version__ = "3.0.0"
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
