@@ -173,8 +173,8 @@ STUDIES = ("estimated-skills", "main-algorithm")
 @claim(
     id="adaptive-theorem-3",
     source="Theorem 3",
-    statement="If |p̂ − p| ≤ t < q̄*_min/4, the program with q̂ and ε′ = ε^(1 − 4t/q̄*_min) has no "
-    "larger optimum than the relaxation.",
+    statement="If |p̂ − p| ≤ t < q̄*_min/4, the optimum of the program with q̂ and ε′ = ε^(1 − "
+    "4t/q̄*_min) is at most that of the relaxation.",
     studies=STUDIES,
 )
 def optimum_no_larger(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Ruling:
@@ -193,9 +193,9 @@ def optimum_no_larger(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Rul
 @claim(
     id="adaptive-theorem-4",
     source="Theorem 4",
-    statement="Under the same condition an assignment feasible for q̂ and ε′, weighted by "
-    "2p̂−1, errs on task i with "
-    "probability at most ε^((1 − 4t/q̄*_min)(1 − 4t/q̂_i)).",
+    statement="Under the condition of Theorem 3, if an assignment is feasible for q̂ and ε′, its "
+    "vote with weights 2p̂−1 is wrong on task i with probability at most ε^((1 − 4t/q̄*_min)(1 − "
+    "4t/q̂_i)).",
     studies=STUDIES,
 )
 def error_within_promise(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Ruling:

@@ -158,7 +158,8 @@ def lemma_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="adaptive-lemma-3",
     source="Lemma 3",
-    statement="A skill estimated within t gives a quality (2p̂−1)² within 4t.",
+    statement="If the estimate p̂ of a skill is off by at most t, the quality (2p̂−1)² is off by "
+    "at most 4t.",
 )
 def lemma_3(trials: pd.DataFrame) -> Ruling:
     """The largest |q̂ − q| as a share of 4|p̂ − p|, and estimates beyond 4t."""

@@ -140,8 +140,8 @@ STUDY = Study(
 @claim(
     id="adaptive-made-gold",
     source="footnote 1",
-    statement="Gold tasks can be made by assigning a few tasks to many workers. (Read as: judged "
-    "by the majority's label, skills are still within Lemma 2's t with probability 1 − δ.)",
+    statement="Gold tasks can be obtained by assigning a few tasks to many workers. (Read as: "
+    "judged by the majority's label, skills are still within Lemma 2's t with probability 1 − δ.)",
 )
 def gold_by_majority(trials: pd.DataFrame) -> Ruling:
     """Estimates by gold labels that many workers made, beyond Lemma 2's t."""

@@ -230,9 +230,10 @@ STUDY = Study(
 @claim(
     id="adaptive-theorem-5",
     source="Theorem 5",
-    statement="With s ≥ 8 ln(4T(1+γ)m/δ)/q̄*²_min gold tasks per type, labels on real tasks are "
-    "within 1 + min(m,n)/(q̂_min n C′) + 35 ln(4/δ)/(q̂_min √(γC′)) of the integer optimum and "
-    "task i errs with probability at most ε^((1−l1)(1−l2)(1−l3_i)), with probability 1 − δ.",
+    statement="With s ≥ 8 ln(4T(1+γ)m/δ)/q̄*²_min gold tasks per type, two bounds hold with "
+    "probability 1 − δ: the number of labels on real tasks is within a factor of 1 + "
+    "min(m,n)/(q̂_min n C′) + 35 ln(4/δ)/(q̂_min √(γC′)) of the integer optimum, and the answer "
+    "to task i is wrong with probability at most ε^((1−l1)(1−l2)(1−l3_i)).",
 )
 def labels_and_errors_within_promise(trials: pd.DataFrame) -> Ruling:
     """Where the conditions hold, promises broken; and how often they hold in the paper."""

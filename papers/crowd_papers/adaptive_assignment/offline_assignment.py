@@ -159,8 +159,8 @@ STUDY = Study(
 @claim(
     id="adaptive-theorem-1",
     source="Theorem 1",
-    statement="With the relaxation's optimal dual the Primal Approximation Algorithm needs at most "
-    "min(m, n) labels more than the integer optimum, if no two tasks of a worker tie.",
+    statement="If no two tasks of a worker tie, the Primal Approximation Algorithm with the "
+    "relaxation's optimal dual needs at most min(m, n) labels more than the integer optimum.",
     where={"dearest": 1},
     least=40,
 )
@@ -192,9 +192,9 @@ def feasible_and_near_optimum(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="adaptive-extension-costs",
     source="Section 7",
-    statement="With different prices the cost Σ c y replaces the number of labels, and the same "
-    "techniques apply. (Read as: Theorem 1's promise in units of the dearest label, and cost saved "
-    "by heeding prices with sampled weights.)",
+    statement="If labels have different prices, the same techniques apply to the cost Σ c y in "
+    "place of the number of labels. (Read as: Theorem 1's promise in units of the dearest label, "
+    "and cost saved by heeding prices with sampled weights.)",
     studies=("offline-assignment", "sampled-weights"),
     least=40,
 )
@@ -225,8 +225,8 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
 @claim(
     id="adaptive-extension-structure",
     source="Section 7",
-    statement="Task types matter to exploration only: with another structure the algorithm and its "
-    "analysis stay.",
+    statement="Only exploration depends on task types: with another structure of skills, the rest "
+    "of the algorithm and its analysis stay the same.",
     studies=("offline-assignment", "sampled-weights", "structured-tasks"),
 )
 def structure_matters_to_exploration_only(

@@ -142,7 +142,7 @@ STUDY = Study(
 @claim(
     id="adaptive-theorem-5-sample",
     source="Theorem 5, the condition on γ",
-    statement="Theorem 5's promises stand for γ ≥ 1/C_ε. (Its proof applies Theorem 2 with ε′ in "
+    statement="The bounds of Theorem 5 hold if γ ≥ 1/C_ε. (Its proof applies Theorem 2 with ε′ in "
     "place of ε, and so needs γ ≥ 1/C_ε′, which is larger. Read as: they stand between the two.)",
 )
 def smaller_sample_suffices(trials: pd.DataFrame) -> Ruling:

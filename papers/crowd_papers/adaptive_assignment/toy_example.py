@@ -143,8 +143,9 @@ STUDY = Study(
 @claim(
     id="adaptive-toy-example",
     source="Section 5.2",
-    statement="With three workers of quality 1, others of quality 10⁻⁴ and ε = 0.224 the optimum "
-    "asks the three alone; if they are underestimated, tasks go to arbitrarily many others.",
+    statement="If three workers have quality 1, all others quality 10⁻⁴, and ε is 0.224, the "
+    "optimum asks only the three good workers; if their skills are underestimated, arbitrarily "
+    "many others get tasks.",
     least=8,
 )
 def poor_workers_are_asked(trials: pd.DataFrame) -> Ruling:

@@ -245,8 +245,8 @@ ONE_ROUND = ("able", "half", "spread")
 @claim(
     id="learn-figure-3",
     source="Figure 3",
-    statement="In time the average reward is clearly above the full crowd's majority vote. (Read: "
-    "by the end of the 2000 tasks, for some G1 and G2.)",
+    statement="After enough tasks the average reward of LS_OL is clearly above that of the full "
+    "crowd's majority vote. (Read: by the end of the 2000 tasks, for some G1 and G2.)",
     studies=("learn-average", "learn-theory"),
 )
 def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
@@ -317,7 +317,7 @@ def of_table_1(runs: pd.DataFrame) -> str:
 @claim(
     id="learn-figure-5",
     source="Figure 5",
-    statement="The weighted vote gains more than the simple one.",
+    statement="The weighted vote has a higher average reward than the simple vote.",
 )
 def figure_5(trials: pd.DataFrame) -> Ruling:
     """Average reward by weighted minus by simple vote, five workers."""

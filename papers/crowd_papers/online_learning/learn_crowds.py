@@ -579,8 +579,8 @@ def blocks_as_assumed(rows: pd.DataFrame) -> int:
 @claim(
     id="learn-crowds-disagreement",
     source="Sections 3.5.3 and 6.2",
-    statement="Counts of disagreement with the majority show who is the least accurate worker. "
-    "(Measured on public data sets.)",
+    statement="The numbers of disagreements with the majority show which worker is the least "
+    "accurate. (Measured on public data sets.)",
 )
 def disagreement_tells_the_worst(trials: pd.DataFrame) -> Ruling:
     """Whether who differs most over all tasks is the least accurate by gold; rank correlation."""
@@ -613,8 +613,8 @@ def ranks_text(crowds: Mapping[str, pd.DataFrame]) -> str:
 @claim(
     id="learn-crowds-consistent",
     source="Section 6.2, Figure 6",
-    statement="The worker who disagrees most does so consistently over the tasks. (Measured on "
-    "public data sets.)",
+    statement="The same worker disagrees most with the majority throughout the tasks. (Measured "
+    "on public data sets.)",
 )
 def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
     """From when on the worker who differs most in the end has done so."""
@@ -636,8 +636,8 @@ def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-vetting",
     source="Sections 3.5.3 and 6.2, (13)",
-    statement="Vetting drops the worst worker with an error below 0.1. (Measured on public data "
-    "sets.)",
+    statement="Vetting drops the worst worker, and drops another worker with probability below "
+    "0.1. (Measured on public data sets.)",
 )
 def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
     """Whether those dropped first are the least accurate of their block; both exponents."""
@@ -666,8 +666,8 @@ def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-average-error",
     source="Section 6.2, Figure 7",
-    statement="With vetting, LS_OL's average error is in time below the full crowd's. (Measured on "
-    "public data sets.)",
+    statement="With vetting, the average error of LS_OL eventually falls below that of the full "
+    "crowd. (Measured on public data sets.)",
 )
 def average_error(trials: pd.DataFrame) -> Ruling:
     """Average error of LS_OL minus the full crowd's, and when it stays below."""
@@ -726,7 +726,8 @@ def error_text(name: str, rows: pd.DataFrame) -> str:
 @claim(
     id="learn-crowds-best-set-elsewhere",
     source="Section 6.2",
-    statement="On public data sets the best set is usually estimated correctly by the last task.",
+    statement="On public data sets LS_OL has usually found the best set of workers by the last "
+    "task.",
 )
 def best_set_in_the_end(trials: pd.DataFrame) -> Ruling:
     """Whether the last set is the best by gold, and what it loses."""
@@ -752,7 +753,7 @@ def best_set_in_the_end(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-cost",
     source="Section 6.2",
-    statement="LS_OL costs much less than full crowd-sourcing. (Measured on public data sets.)",
+    statement="LS_OL costs much less than asking the full crowd. (Measured on public data sets.)",
 )
 def cost(trials: pd.DataFrame) -> Ruling:
     """Labels bought as a share of the full crowd's."""
@@ -774,8 +775,8 @@ def cost(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-weighted",
     source="Sections 4 and 6.1",
-    statement="Weighted majority voting improves on the simple majority within LS_OL. (Measured on "
-    "public data sets, of which the paper claims nothing.)",
+    statement="Within LS_OL, weighted majority voting is more accurate than simple majority "
+    "voting. (Measured on public data sets, of which the paper claims nothing.)",
 )
 def weighted(trials: pd.DataFrame) -> Ruling:
     """Error with weights less error of the simple majority, same blocks and orders."""

@@ -231,8 +231,8 @@ def table_1() -> Ruling:
 @claim(
     id="learn-figure-2",
     source="Figure 2",
-    statement="With five workers of skills in [0.6, 1] the regret grows logarithmically up to 2000 "
-    "tasks.",
+    statement="With five workers whose skills lie in [0.6, 1], the regret grows logarithmically "
+    "up to 2000 tasks.",
 )
 def figure_2(trials: pd.DataFrame) -> Ruling:
     """Shape of R(t) up to 2000 tasks by reading of G2; the fall of R(t)/t in the second half."""
@@ -265,7 +265,7 @@ def figure_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-figure-2-cost",
     source="Section 6.1",
-    statement="The cost regret has a very similar trend.",
+    statement="The cost regret grows in a very similar way to the regret.",
 )
 def figure_2_cost(trials: pd.DataFrame) -> Ruling:
     """Shape of R_C(t) beside that of R(t): alike, another, or none that can be seen."""

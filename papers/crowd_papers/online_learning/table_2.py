@@ -181,8 +181,7 @@ def ruling_by_reading(figures: str, table: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-table-2-gap",
     source="Table 2",
-    statement="With 5, 10, 15 and 20 workers there is a clear gap between LS_OL and the full "
-    "crowd.",
+    statement="With 5, 10, 15 and 20 workers LS_OL is clearly ahead of the full crowd.",
     studies=("learn-average",),
 )
 def table_2_gap(trials: pd.DataFrame) -> Ruling:
@@ -214,7 +213,7 @@ def table_2_gap(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-table-2-weighted",
     source="Table 2",
-    statement="LS_OL with weights is ahead of LS_OL in each case.",
+    statement="LS_OL with the weighted vote is ahead of LS_OL with the simple vote in each case.",
     studies=("learn-average",),
 )
 def table_2_weighted(trials: pd.DataFrame) -> Ruling:

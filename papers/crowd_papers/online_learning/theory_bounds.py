@@ -220,8 +220,8 @@ FALL = 1.1
 @claim(
     id="learn-conditions",
     source="Section 2.3",
-    statement="With p̄ > ½ and M > ln 2/(2(p̄ − ½)²) the majority of all is right more often than "
-    "not: a_min > ½.",
+    statement="If p̄ > ½ and M > ln 2/(2(p̄ − ½)²), the majority of all workers is right more "
+    "often than not: a_min > ½.",
     studies=("learn-theory",),
     where={"question": "bounds"},
 )
@@ -285,7 +285,7 @@ def theorem_3_cost(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-a-min-inverse",
     source="Section 3.2, remark to Theorem 3",
-    statement="The bound is inversely related to the crowd's accuracy, through a_min.",
+    statement="The bound falls as a_min, the accuracy of the crowd, rises.",
     studies=("learn-theory",),
     where={"question": "inverse"},
 )
@@ -328,8 +328,8 @@ def order(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-1",
     source="Lemma 1, (8)",
-    statement="The regret of exploring is at most U(S*)·D1(T)·D2(T): there are at most D1·D2 "
-    "exploring steps.",
+    statement="The regret of exploring is at most U(S*)·D1(T)·D2(T), because there are at most "
+    "D1·D2 exploring steps.",
     studies=("learn-theory",),
     where={"question": "steps"},
 )
@@ -381,8 +381,8 @@ def exploring_cost(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-2",
     source="Lemma 2, (9)",
-    statement="The regret of exploiting is at most Δ_max times the steps that choose another set "
-    "or rank wrongly.",
+    statement="The regret of exploiting is at most Δ_max times the number of steps that choose "
+    "another set than S* or rank workers wrongly.",
     studies=("learn-theory",),
     where={"question": "slips"},
 )

@@ -227,8 +227,8 @@ def theorem_1(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-theorem-2",
     source="Theorem 2",
-    statement="The optimal set is monotone: every worker in it is better than every one outside. "
-    "So a search over odd prefixes of the ranking finds it.",
+    statement="The optimal set is monotone: every worker in the set is better than every worker "
+    "outside. So a search over odd prefixes of the ranking finds it.",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -251,7 +251,8 @@ def theorem_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-linear-search",
     source="Section 2.2",
-    statement="S* is one of the odd prefixes of the ranking: a search takes O(M/2).",
+    statement="S* consists of the best workers by skill, and their number is odd, so a search "
+    "takes O(M/2) steps.",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -318,7 +319,7 @@ def footnote_1(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-theorem-4",
     source="Theorem 4",
-    statement="Under the weighted vote, all p at least ½, the optimal set is monotone.",
+    statement="Under the weighted vote the optimal set is monotone if all p are at least ½.",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -358,7 +359,8 @@ def weighted_map(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-weighted-optimum",
     source="Section 4.2",
-    statement="The weighted vote has a better optimal solution than the simple one.",
+    statement="The best set by the weighted vote is more accurate than the best set by the simple "
+    "vote.",
     studies=("learn-theory",),
     where={"question": "weighted-vote"},
 )
@@ -396,8 +398,9 @@ def weighted_even(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-contexts-parts",
     source="Section 5",
-    statement="With a continuum the regret has two parts: wrong sets for an interval, and the "
-    "interval's best set not being the context's; the second shrinks with the intervals.",
+    statement="With a continuum of contexts the regret has two causes: the wrong set is chosen "
+    "for an interval, or the best set for an interval is not the best for the context; the "
+    "second part shrinks with the intervals.",
     studies=("learn-theory",),
     where={"question": "intervals"},
 )

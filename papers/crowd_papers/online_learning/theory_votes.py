@@ -175,7 +175,8 @@ PROMISED = 0.1
 @claim(
     id="learn-trust",
     source="Section 2.3",
-    statement="If the majority is mostly wrong, the user cannot know, and the system is useless.",
+    statement="If the majority is mostly wrong, the user cannot know this, and the system is "
+    "useless.",
     studies=("learn-theory", "learn-exploration"),
     where={"question": "agreement"},
 )
@@ -204,7 +205,7 @@ def trust(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-equation-12",
     source="Section 3.5.3, (12)",
-    statement="A worker differs from the majority with probability π(M) + p(1 − 2π(M)).",
+    statement="A worker disagrees with the majority with probability π(M) + p(1 − 2π(M)).",
     studies=("learn-theory",),
     where={"question": "disagreement"},
 )
@@ -227,9 +228,9 @@ def equation_12(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-equation-13",
     source="Section 3.5.3, (13)",
-    statement="After N assignments the better of two workers has differed as often as the worse "
-    "with a probability that falls exponentially in ε²N. (The text has lost the factor in the "
-    "exponent.)",
+    statement="The probability that, after N assignments, the better of two workers has disagreed "
+    "with the majority as often as the worse one falls exponentially in ε²N. (The text has lost "
+    "the factor in the exponent.)",
     studies=("learn-theory",),
     where={"question": "disagreement"},
 )
@@ -256,7 +257,7 @@ def equation_13(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-drop-worst",
     source="Section 3.5.3",
-    statement="If the worst worker is eliminated, a_min improves, and with it the bounds.",
+    statement="If the worst worker is dropped, a_min rises and the bounds improve.",
     studies=("learn-theory",),
     where={"question": "vetting"},
 )
@@ -282,8 +283,8 @@ def drop_worst(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-vetting-error",
     source="Section 6.2",
-    statement="If the worst worker is dropped by (13), it is another in less than one run in ten. "
-    "(Read: after a number of assignments fixed beforehand.)",
+    statement="If (13) decides which worker is dropped, this is not the worst worker in fewer "
+    "than one run in ten. (Read: after a number of assignments fixed beforehand.)",
     studies=("learn-theory", "learn-exploration"),
     where={"question": "vetting"},
 )

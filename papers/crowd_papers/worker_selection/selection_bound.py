@@ -497,8 +497,8 @@ def simulated_above(crowds: pd.DataFrame, *, two: bool) -> tuple[int, int]:
 @claim(
     id="selection-theorem-1-two-classes",
     source="Theorem 1",
-    statement="With two classes, weights 2ŵ − 1 and unbiased, independent ŵ the vote of a set S "
-    "errs with probability at most exp(−F(S)²/2), F(S) = Σ(2w − 1)²/√|S|.",
+    statement="With two classes, weights 2ŵ − 1 and unbiased, independent ŵ, the vote of a set S "
+    "is wrong with probability at most exp(−F(S)²/2), where F(S) = Σ(2w − 1)²/√|S|.",
     studies=("selection-bound", "selection-scores"),
 )
 def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
@@ -519,8 +519,8 @@ def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-theorem-1-more-classes",
     source="Theorem 1",
-    statement="With L > 2 classes it errs with probability at most exp(−2F(S)²/(L²(L−1)²) + "
-    "ln(L−1)), F(S) = Σ(Lw − 1)²/√|S|.",
+    statement="With L > 2 classes the vote of a set S is wrong with probability at most "
+    "exp(−2F(S)²/(L²(L−1)²) + ln(L−1)), where F(S) = Σ(Lw − 1)²/√|S|.",
     studies=("selection-bound", "selection-scores"),
 )
 def theorem_1_more_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
