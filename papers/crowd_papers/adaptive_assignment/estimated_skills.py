@@ -183,7 +183,8 @@ def optimum_no_larger(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Rul
     ratio = standing["approximated"].astype(float) / standing["relaxed"]
     larger = int((~flags(standing["feasible"]) | (ratio > 1 + 1e-6)).sum())
     figures = (
-        f"With t < q̄*_min/4 the approximated optimum is the larger in {larger} of {len(ratio)} "
+        f"With t < q̄*_min/4 the approximated optimum exceeds that of the relaxation in {larger} "
+        f"of {len(ratio)} "
         f"trials; it is {ratio.mean():.2f} of the true one on average and {ratio.max():.3f} at "
         "most."
     )

@@ -147,8 +147,8 @@ def lemma_2(trials: pd.DataFrame) -> Ruling:
     worst = points.iloc[int((points["share"] / points["delta"]).argmax())]
     figures = (
         f"{points['draws'].sum():,} estimates at {len(points)} settings of p, t and δ: at "
-        f"{over} of "
-        f"them estimates are off by more than t more often than δ, beyond chance. Nearest to δ: "
+        f"{over} of these settings estimates are off by more than t significantly more often than "
+        "δ. Nearest to δ: "
         f"{percent(worst['share'])} beyond t = {worst['radius']:g}, δ = {percent(worst['delta'])}, "
         f"p = {worst['skill']:g}."
     )

@@ -246,7 +246,7 @@ def labels_and_errors_within_promise(trials: pd.DataFrame) -> Ruling:
     broken = dearer | unshown | (standing["broken"] > 0)
     figures = (
         f"At the paper's settings {failing} of {len(own)} trials fail the conditions: s = "
-        f"{own['gold'].min()} to {own['gold'].max()} gold tasks per type where "
+        f"{own['gold'].min()} to {own['gold'].max()} gold tasks per type, but "
         f"{own['gold_needed'].min():,} to {own['gold_needed'].max():,} are needed. Where they hold "
         f"(s = {standing['gold'].min():,}, ε ≤ {standing['epsilon'].max():.0e}) {dearer.sum()} of "
         f"{len(standing)} trials exceed the ratio, against the relaxation (largest measured "

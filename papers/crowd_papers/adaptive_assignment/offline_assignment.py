@@ -211,8 +211,9 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
     saved = 1 - online["unit_cost"] / online["unit_blind"].astype(float)
     mean, se = mean_se(saved.dropna())
     figures = (
-        f"{broken} of {len(untied)} results are infeasible or more than min(m, n) dearest labels "
-        f"above the integer optimum. They are at most {excess.max():.2f} above it, with the "
+        f"{broken} of {len(untied)} results are infeasible or cost more than the integer optimum "
+        f"plus the min(m, n) most expensive labels. They are at most {excess.max():.2f} above it, "
+        "with the "
         f"optimal dual and prices drawn from 1 to {untied['dearest'].max():g} (to "
         f"{dearest.max():.2f}), where no capacity cuts through a tie. With weights from a sample "
         f"the cost is {ratio.mean():.2f} of the relaxation's ({len(ratio)} trials), and heeding "
@@ -246,7 +247,8 @@ def structure_matters_to_exploration_only(
     by_type = only(structured_tasks, 10, "trials that explore by type", exploration="type")
     over, se = mean_se(fitted["error"] - fitted["epsilon"])
     figures = (
-        f"With a quality of its own for every pair: {broken} of {len(untied)} offline results "
+        f"If every pair of a worker and a task has its own quality: {broken} of {len(untied)} "
+        "offline results "
         "break "
         f"Theorem 1. Every task its own easiness: {dearer.sum()} of {len(dearer)} break Theorem "
         f"2's ratio ({ratio.mean():.2f} on average). Abilities fitted to "

@@ -157,7 +157,8 @@ def smaller_sample_suffices(trials: pd.DataFrame) -> Ruling:
     empty = between["error_promise"].astype(float) >= 1
     least, most = 1 / (1 - trials["lost"].min()), 1 / (1 - trials["lost"].max())
     figures = (
-        f"The proof needs a sample {least:.2f} to {most:.2f} times the printed one. With γ between "
+        f"The proof needs a sample {least:.2f} to {most:.2f} times as large as the printed one. "
+        "With γ between "
         f"the two {dearer.sum()} of {len(between)} trials exceed the promised ratio (largest "
         f"measured {between['ratio'].max():.2f}, least promised {promise.min():,.0f}), and the "
         f"promised error is 1, which says nothing, in {empty.sum()}. So it is wherever l2 ≥ 1: an "

@@ -200,7 +200,8 @@ def requirement_suffices(trials: pd.DataFrame) -> Ruling:
     above = int((trials["error_hired"] - trials["error_hired_radius"] > epsilon).sum())
     share = trials["error_hired"] / epsilon
     figures = (
-        f"Voters hired until Σq ≥ C: the exact error is above ε in {above} of {len(trials):,} "
+        f"Workers are hired until Σq ≥ C: their exact error is above ε in {above} of "
+        f"{len(trials):,} "
         f"trials, with ε from {epsilon.min():g} to {epsilon.max():g}; it is {share.mean():.3f} ε "
         f"on average and {share.max():.3f} ε at most."
     )

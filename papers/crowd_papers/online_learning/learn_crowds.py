@@ -586,8 +586,8 @@ def disagreement_tells_the_worst(trials: pd.DataFrame) -> Ruling:
     """Whether who differs most over all tasks is the least accurate by gold; rank correlation."""
     crowds, shuffled = by_name(trials), by_name(trials, coins=True)
     figures = (
-        "Share of trials in which the worker who differs most is the least accurate by gold, and "
-        f"rank correlation of counts and gold errors: {ranks_text(crowds)}. At least "
+        "Share of trials in which the worker who disagrees most is the least accurate by gold, "
+        f"and rank correlation of disagreements and gold errors: {ranks_text(crowds)}. At least "
         f"{percent(RIGHT)} is asked for. With independent errors: {ranks_text(shuffled)}."
     )
     fine = []
@@ -617,7 +617,7 @@ def ranks_text(crowds: Mapping[str, pd.DataFrame]) -> str:
     "on public data sets.)",
 )
 def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
-    """From when on the worker who differs most in the end has done so."""
+    """From when on the worker who disagrees most in the end has done so."""
     crowds = by_name(trials)
     early = {name: (own["lead_from"] <= PHASE).mean() for name, own in crowds.items()}
     texts = [
@@ -626,7 +626,7 @@ def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
         for name, own in crowds.items()
     ]
     figures = (
-        "Share of trials in which the worker who differs most in the end has done so since the "
+        "Share of trials in which the worker who disagrees most in the end has done so since the "
         "first half of the tasks: "
         f"{'; '.join(texts)}."
     )
@@ -655,8 +655,8 @@ def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
     if not fine:
         raise NotMeasured(f"the printed rule dropped somebody in fewer than {DRAWS} trials")
     figures = (
-        "Trials that drop a worker, when they first do (median), and how often she is not the "
-        "least accurate: "
+        "Trials that drop a worker, median task of the first drop, and how often the dropped "
+        "worker is not the least accurate: "
         f"{'; '.join(texts)}. The printed rule says {percent(STATED)} at "
         "most, after a number of rounds fixed beforehand."
     )
@@ -743,7 +743,7 @@ def best_set_in_the_end(trials: pd.DataFrame) -> Ruling:
         for name, own in by_name(trials, coins=True).items()
     ]
     figures = (
-        "The last set is the best by gold in this share of trials. "
+        "Share of trials in which the last set is the best by gold. "
         f"{'. '.join(texts)}. With independent errors, G1 = {TESTS[0]:g}: {'; '.join(shuffled)}."
     )
     fine = [share_of(own, "found") > USUAL for own in crowds.values()]
@@ -787,7 +787,8 @@ def weighted(trials: pd.DataFrame) -> Ruling:
         differences[name] = mean_se(enough(both.dropna().to_frame(), DRAWS, name)["error_100"])
     texts = [f"{name} {signed(mean, se, 4)}" for name, (mean, se) in differences.items()]
     figures = (
-        f"Average error of LS_OL with weighted minus that with simple majority: {'; '.join(texts)}."
+        "Average error of LS_OL with weighted majority minus that with simple majority: "
+        f"{'; '.join(texts)}."
     )
     if any(mean > BEYOND * se for mean, se in differences.values()):
         return Ruling.does_not_transfer(figures)

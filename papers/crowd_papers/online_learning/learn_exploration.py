@@ -323,7 +323,7 @@ def delay(trials: pd.DataFrame) -> Ruling:
         larger |= bool((times > times.index.to_numpy().clip(1)).any())
     if not texts:
         raise NotMeasured(f"no setting has {RUNS} runs with and without a delay")
-    figures = f"Regret with a delay divided by that without: {'; '.join(texts)}."
+    figures = f"Regret with a delay divided by regret without delay: {'; '.join(texts)}."
     return Ruling.refuted(figures) if larger else Ruling.holds(figures)
 
 

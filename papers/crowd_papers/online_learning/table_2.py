@@ -220,7 +220,8 @@ def table_2_weighted(trials: pd.DataFrame) -> Ruling:
     """Average reward by weighted minus by simple vote, by reading and M."""
     table = weighted_leads(runs_of_table_2(trials), ["crowd", "workers"])
     figures = (
-        "Average reward with the weighted minus that with the simple vote, on the same crowds: "
+        "Average reward with the weighted vote minus that with the simple vote, on the same "
+        "crowds: "
         f"{leads_text(table)}. "
         "Printed: +0.041, +0.021, +0.021, +0.007."
     )

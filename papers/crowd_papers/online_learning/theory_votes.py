@@ -190,7 +190,8 @@ def trust(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
     right, se = mean_of(runs, "last_accuracy")
     off, off_reversed = runs["off"].mean(), runs["off_reversed"].mean()
     figures = (
-        f"Agreement reads the same in {percent(same)} of {len(trials):,} crowds and their mirror "
+        f"Agreement between workers is the same in {percent(same)} of {len(trials):,} crowds and "
+        "their mirror "
         f"images. It names a side of ½ without known truths in {answers}. It "
         f"warns in {percent(warned[distance < 0.03].mean())} of the crowds with |p̄ − ½| below "
         f"0.03, in {percent(warned[distance > 0.1].mean())} of those above 0.1. With skills in "
@@ -216,8 +217,8 @@ def equation_12(trials: pd.DataFrame) -> Ruling:
     off = max(trials["rate_off"].max(), -trials["rate_below"].min())
     figures = (
         f"{len(trials)} crowds: printed {trials['rate_printed'].mean():.3f} on average, exact "
-        f"{trials['rate_exact'].mean():.3f}, off by up to {off:.3f} (a worker votes with the "
-        f"majority she is compared with). A less able worker differs less often in {broken} of "
+        f"{trials['rate_exact'].mean():.3f}, off by up to {off:.3f} (a worker's own vote counts "
+        f"in the majority). A less able worker differs less often in {broken} of "
         f"{len(trusted)} crowds whose majority is mostly right."
     )
     if broken:
@@ -267,8 +268,9 @@ def drop_worst(trials: pd.DataFrame) -> Ruling:
     odd, even = trials[is_odd], trials[~is_odd]
     odd_falls, even_falls = (int((rows["strict_gain"] < -EQUAL).sum()) for rows in (odd, even))
     figures = (
-        f"a_min falls in {odd_falls} of {len(odd)} crowds of odd size once the least able is "
-        f"dropped, by {-odd['strict_gain'].mean():.3f} in the mean. Those who are left have to be "
+        f"a_min falls in {odd_falls} of {len(odd)} crowds of odd size once the least accurate "
+        f"worker is dropped, by {-odd['strict_gain'].mean():.3f} in the mean. Those who are left "
+        "have to be "
         "right as often as before, one fewer of them (a_min = P(ΣX/M > ½)). It falls in "
         f"{even_falls} of {len(even)} of even size. With ties drawn by a coin the majority of an "
         f"odd crowd gets worse in {percent((odd['full_gain'] < -EQUAL).mean())}. The mean skill "
@@ -307,7 +309,8 @@ def vetting_error(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
         for row in records(first)
     ]
     figures = (
-        f"N fixed by true rates so that exp(−2ε²N) is 0.1: another worker differs most in "
+        "N fixed by true rates so that exp(−2ε²N) is 0.1: another than the worst worker "
+        "disagrees most in "
         f"{percent(shares['printed'])} of the runs of {len(trials)} crowds, and in "
         f"{percent(shares['supported'])} where exp(−ε²N/2) is. A rule that takes "
         "the measured difference for the true one and looks after every assignment is another "

@@ -509,7 +509,9 @@ def bluebird_top_k(trials: pd.DataFrame) -> Ruling:
     """WMV-lin selected less WMV top K on bluebird at large K."""
     differences, agree = as_good_as_top_k(at_paper_settings(trials, "bluebird"))
     return ruling_of_all(
-        f"Accuracy of the selected minus the top K's, at large K: {differences}.", agree
+        "Accuracy of the selected workers minus that of the top K workers, at large K: "
+        f"{differences}.",
+        agree,
     )
 
 
@@ -526,7 +528,7 @@ def bluebird_workers(trials: pd.DataFrame) -> Ruling:
     sizes = ", ".join(f"{mean:.1f} (K = {budget})" for budget, mean in points["mean"].items())
     last = points.iloc[-1]
     figures = (
-        f"Mean number selected: {sizes}; at the largest "
+        f"Mean number of selected workers: {sizes}; at the largest "
         f"{plus_minus(last['mean'], last['sem'], 2)}, median {last['median']:g}, no more than 9 in "
         f"{percent(share.iloc[-1])} of {last['size']:g} draws."
     )
@@ -556,8 +558,8 @@ def selected_against_em(trials: pd.DataFrame) -> Ruling:
         ]
         texts.append(f"{title}: {', '.join(counts)}")
     figures = (
-        "Comparisons at large K in which the selected are ahead, and behind, by two standard "
-        f"errors. {'. '.join(texts)}."
+        "Comparisons at large K in which the selected workers are ahead by two standard errors, "
+        f"and in which they are behind. {'. '.join(texts)}."
     )
     ahead, behind = pd.concat(parts)[["ahead", "behind"]].sum()
     if ahead <= behind:
@@ -600,7 +602,7 @@ def few_workers(trials: pd.DataFrame) -> Ruling:
     sizes = [f"{data} {row['mean']:.1f}" for data, row in most.items()]
     above = {data: row["mean"] - BEYOND * row["sem"] >= FEW for data, row in most.items()}
     figures = (
-        "Largest mean number selected over the budgets (for an item where labels are sparse): "
+        "Largest mean number of selected workers at any budget (per item if labels are sparse): "
         f"{', '.join(sizes)}."
     )
     if above.get("bluebird", False):
@@ -640,8 +642,8 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
             f"{data} {selected:.1f} in place of {number:.1f}, loses {plus_minus(lost, se, 4)}"
         )
     figures = (
-        "Workers selected at the largest K in place of the best number in the ranking by G, and "
-        f"the accuracy that this loses: {'; '.join(texts)}. The best number is of the budgets "
+        "At the largest K: number of selected workers, best number in the ranking by G, and loss "
+        f"of accuracy: {'; '.join(texts)}. The best number is of the budgets "
         "tried, on half of the draws; "
         "the other half says what is lost."
     )
@@ -807,9 +809,9 @@ def score(trials: pd.DataFrame) -> Ruling:
         for row in records(both)
     ]
     figures = (
-        "Where the labels reject one coin per worker, accuracy of the selected minus that of as "
-        "many at random, and accuracy of the set of highest F by true skills minus that of "
-        f"all: {'; '.join(texts)}."
+        "On crowds whose workers are not equally accurate for all classes, accuracy of the "
+        "selected workers minus that of as many random workers, and accuracy of the set of "
+        f"highest F by true skills minus that of all workers: {'; '.join(texts)}."
     )
     agree = [bool(ahead) for ahead in both["ahead"] & both["ahead_known"]]
     return ruling_of_all(figures, agree)

@@ -260,8 +260,9 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
     best = mean_sizes(rows, "best prefix")["mean"]
     figures = (
         f"K from {sizes['budget'].min()} to {sizes['budget'].max()}: Algorithm 1 uses "
-        f"{mean_sizes(rows, 'selected')['mean'].mean():.1f} workers on average, the most accurate "
-        f"prefix of its ranking {best.min():.1f} to {best.max():.1f} (the fewest such, by the true "
+        f"{mean_sizes(rows, 'selected')['mean'].mean():.1f} workers on average; the most accurate "
+        f"prefix of its ranking has {best.min():.1f} to {best.max():.1f} (the fewest such, by the "
+        "true "
         f"skills); difference {difference_at(sizes, 20, 2)} at K = 20, "
         f"{difference_at(sizes, 31, 2)} at K = {nearest(sizes, 31)['budget']:g}. Stopping where it "
         f"does loses {lost.min():.4f} to {lost.max():.4f} of accuracy."
@@ -297,8 +298,9 @@ def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataF
     ]
     own = apart["selection-sweep"]
     figures = (
-        "Settings in which the selected are ahead of the plug-in rule's workers, and behind, by 2 "
-        f"standard errors on the same crowds: {'; '.join(counted)}. Ahead in the sweep by crowd: "
+        "Settings in which the selected workers are ahead of the plug-in rule's workers by 2 "
+        f"standard errors, and in which they are behind: {'; '.join(counted)}. Ahead in the sweep "
+        "by crowd: "
         f"{counts(own.loc[own['ahead'], 'crowd'])}. Behind in the sweep by crowd: "
         f"{counts(own.loc[own['behind'], 'crowd'])}."
     )

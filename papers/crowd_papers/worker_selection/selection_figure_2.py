@@ -191,7 +191,8 @@ def nearer_with_controls(trials: pd.DataFrame) -> Ruling:
     nearer, se = mean_se(side * (small - large))
     means = ", ".join(f"{value:+.4f} (n = {n})" for n, value in apart.mean().items())
     figures = (
-        f"Accuracy of the selected minus the plug-in rule's: {small.mean():+.4f} at the {half} "
+        f"Accuracy of Algorithm 1's workers minus that of the plug-in rule's: {small.mean():+.4f} "
+        f"at the {half} "
         f"smaller n, {large.mean():+.4f} at the {apart.shape[1] - half} larger, nearer to 0 by "
         f"{signed(nearer, se, 4)}. By n "
         f"(below 0 the plug-in rule is ahead): {means}."

@@ -330,7 +330,7 @@ def gain_two_forms(trials: pd.DataFrame) -> Ruling:
     settings = trials[["classes", "controls"]].drop_duplicates()
     figures = (
         f"Up to {trials['controls'].max()} questions and {trials['classes'].max()} classes, "
-        f"{len(settings)} settings: the two differ by at most "
+        f"{len(settings)} settings: the two forms differ by at most "
         f"{off:.1e}."
     )
     return Ruling.refuted(figures) if off > ROUNDING else Ruling.holds(figures)
@@ -421,7 +421,7 @@ def adding_spammers(trials: pd.DataFrame) -> Ruling:
     linear, majority, true = (signed(*change, 4) for change in changes.values())
     figures = (
         f"{most} spammers join {len(wide)} crowds: accuracy changes by {linear} with linear "
-        f"weights, by {majority} with equal ones, and by {true} with true ones."
+        f"weights, by {majority} with equal weights, and by {true} with weights from true skills."
     )
     worse = [mean < -BEYOND * se for mean, se in (changes[kind] for kind in ("linear", "majority"))]
     better = any(mean > BEYOND * se for mean, se in changes.values())
@@ -433,7 +433,7 @@ def adding_spammers(trials: pd.DataFrame) -> Ruling:
 
 
 def less_linear(rows: pd.DataFrame, kind: str) -> dict[str, tuple[float, float]]:
-    """Accuracy with some weights minus that with linear ones, by who votes."""
+    """Accuracy with some weights minus that with linear weights, by who votes."""
     return {name: mean_se(rows[f"{kind}_{name}"] - rows[f"linear_{name}"]) for name in VOTERS}
 
 
@@ -451,10 +451,11 @@ def by_voters(gaps: dict[str, tuple[float, float]]) -> str:
     where={"question": "votes", "spammers": 0},
 )
 def weights_alike(trials: pd.DataFrame) -> Ruling:
-    """Accuracy with log-odds weights minus that with linear ones, by who votes."""
+    """Accuracy with log-odds weights minus that with linear weights, by who votes."""
     gaps = less_linear(trials, "log")
     figures = (
-        f"Accuracy with log-odds weights minus that with linear ones, {len(trials)} crowds of 31 "
+        f"Accuracy with log-odds weights minus that with linear weights, {len(trials)} crowds of "
+        "31 "
         f"workers, n = 10: {by_voters(gaps)}."
     )
     alike = [abs(mean) + BEYOND * se <= CLOSE for mean, se in gaps.values()]
