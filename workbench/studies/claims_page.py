@@ -43,7 +43,7 @@ MEANING = {
 }
 READING = """\
 [Claims](../claims.md) says what a ruling means. Numbers in brackets are 95 % intervals; ± is one
-standard error. A cell has only the first results; `claims.json` in the repository has all.
+standard error. A cell shows the first results; `claims.json` in the repository has all.
 """
 MADE = """\
 `workbench study run STUDY --size paper` takes these minutes on one core.
@@ -60,7 +60,7 @@ REMARK = re.compile(r"\s+\((?=[A-Z][a-z]+:? )")
 """Where a sentence in brackets begins: how a claim was read."""
 ITEM = re.compile(r"(?:[.;]|± [\d.]+,|\d[^()]*\),)(?=\s(?!then\b))")
 """The end of a sentence or of an item of a list, which may be a number and what makes it sure."""
-LONG = 120
+LONG = 90
 """Letters of what we measured in a cell, at most."""
 MOST_VALUES = 2
 """Values of a claim in a cell, at most."""
@@ -141,7 +141,7 @@ def paper_page(verdicts: Sequence[Verdict]) -> str:
     for title, those in ("Figures and tables", shown), ("Theorems and other claims", others):
         if those:
             rows = [_row(verdict) for verdict in those]
-            head = ("place", "the paper", "ours", "ruling", "study")
+            head = ("place", "claim of the paper", "our result", "ruling", "study")
             lines += [f"## {title}", "", *_table(head, rows), ""]
     lines += _lost(verdict for verdict in verdicts if _without_data(verdict))
     lines += [line for verdict in verdicts if verdict.ruling.caption for line in _drawn(verdict)]
@@ -189,11 +189,22 @@ def _ours(verdict: Verdict) -> str:
     values = verdict.ruling.numbers[:MOST_VALUES]
     if not values:
         return cut(verdict.figures)
-    return "; ".join(
-        f"{value.what}: {value.ours}"
+    shared, names = _apart([value.what for value in values])
+    return shared + "; ".join(
+        f"{name}{value.ours}"
         + (f" (printed: {value.printed})" if NUMBER.match(value.printed) else "")
-        for value in values
+        for name, value in zip(names, values, strict=True)
     )
+
+
+def _apart(names: Sequence[str]) -> tuple[str, list[str]]:
+    """What the names of values have in common, which stands first; and the rest of each name."""
+    parts = [name.split(", ") for name in names]
+    common = [part for part in parts[0] if all(part in other for other in parts)]
+    rests = [", ".join(part for part in own if part not in common) for own in parts]
+    if not common or not all(rests):
+        return "", [f"{name}: " for name in names]
+    return f"{', '.join(common)}: ", [f"{rest}, " for rest in rests]
 
 
 def _without_data(verdict: Verdict) -> bool:

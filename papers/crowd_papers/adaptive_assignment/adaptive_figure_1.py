@@ -166,8 +166,8 @@ GOLD = 20
 @claim(
     id="adaptive-figure-1-message-passing",
     source="Figure 1",
-    statement="Message passing does almost equally well with uniform workers (skill 0.6414) and "
-    "with half spammers (0.7).",
+    statement="Message passing does almost equally well if all workers have skill 0.6414, and if "
+    "half are spammers and half have skill 0.7.",
 )
 def message_passing_alike(trials: pd.DataFrame) -> Ruling:
     """Message passing's errors in both crowds, at equal labels."""
@@ -199,8 +199,8 @@ def message_passing_alike(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="adaptive-figure-1-adaptive",
     source="Figure 1",
-    statement="With uniform workers the adaptive algorithm does worse than message passing, as "
-    "exploration costs; with half spammers, better.",
+    statement="With uniform workers the adaptive algorithm has a larger error than message "
+    "passing, because it pays for exploration; with half spammers it has a smaller error.",
 )
 def exploration_pays_with_two_types(trials: pd.DataFrame) -> Ruling:
     """Adaptive minus message passing at equal labels, in both crowds."""

@@ -133,8 +133,8 @@ GOLD = 10
 @claim(
     id="adaptive-figure-2-message-passing",
     source="Figure 2",
-    statement="With k types of tasks and workers message passing gets worse quickly, k from 1 to "
-    "3.",
+    statement="With k types of tasks and of workers, the error of message passing grows quickly "
+    "as k rises from 1 to 3.",
 )
 def message_passing_gets_worse(trials: pd.DataFrame) -> Ruling:
     """Message passing's error at equal labels as k grows."""
@@ -167,8 +167,8 @@ def message_passing_gets_worse(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="adaptive-figure-2-adaptive",
     source="Figure 2",
-    statement="The adaptive algorithm gets worse much more slowly, exploration paid for. (Read as: "
-    "its error rises by less than half as much.)",
+    statement="The error of the adaptive algorithm grows much more slowly, although its "
+    "exploration is counted. (Read as: its error rises by less than half as much.)",
 )
 def adaptive_gets_worse_slowly(trials: pd.DataFrame) -> Ruling:
     """The adaptive algorithm's rise in error from k = 1 to 3, beside message passing's."""

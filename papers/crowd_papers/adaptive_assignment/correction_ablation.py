@@ -348,9 +348,9 @@ def ratio_chart(rows: pd.DataFrame) -> Chart:
 @claim(
     id="adaptive-correction",
     source="Section 5.2",
-    statement="With ε′ in place of ε no more labels are needed than with known skills, at the "
-    "price of accuracy. (Read as: wherever an ε′ exists, the Main Algorithm buys at most what is "
-    "proven of the offline optimum, fewer labels than with ε, and errs more.)",
+    statement="With ε′ in place of ε the algorithm needs no more labels than with known skills, "
+    "but its answers are less accurate. (Read as: wherever an ε′ exists, the Main Algorithm buys "
+    "at most what is proven of the offline optimum, fewer labels than with ε, and errs more.)",
 )
 def correction_costs_accuracy(trials: pd.DataFrame) -> Ruling:
     """Ratio to the proven bound and error with ε′ less those with ε, by crowd and gold tasks."""

@@ -147,8 +147,8 @@ def lemma_2(trials: pd.DataFrame) -> Ruling:
     worst = points.iloc[int((points["share"] / points["delta"]).argmax())]
     figures = (
         f"{points['draws'].sum():,} estimates at {len(points)} settings of p, t and δ: at "
-        f"{over} of "
-        f"them estimates are off by more than t more often than δ, beyond chance. Nearest to δ: "
+        f"{over} of these settings estimates are off by more than t significantly more often than "
+        "δ. Nearest to δ: "
         f"{percent(worst['share'])} beyond t = {worst['radius']:g}, δ = {percent(worst['delta'])}, "
         f"p = {worst['skill']:g}."
     )
@@ -158,7 +158,8 @@ def lemma_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="adaptive-lemma-3",
     source="Lemma 3",
-    statement="A skill estimated within t gives a quality (2p̂−1)² within 4t.",
+    statement="If the estimate p̂ of a skill is off by at most t, the quality (2p̂−1)² is off by "
+    "at most 4t.",
 )
 def lemma_3(trials: pd.DataFrame) -> Ruling:
     """The largest |q̂ − q| as a share of 4|p̂ − p|, and estimates beyond 4t."""

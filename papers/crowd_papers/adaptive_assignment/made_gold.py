@@ -93,7 +93,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     ).reset_index()
     finding = (
         f"Of the gold labels made {percent(rows['wrong_share'].mean())} are wrong on average, "
-        f"{percent(rows['beyond_made'].mean())} of the estimates beyond t by them, "
+        f"{percent(rows['beyond_made'].mean())} of the estimates by them are off by more than t, "
         f"{percent(rows['beyond_true'].mean())} by true ones."
     )
     chart = Chart(
@@ -140,8 +140,8 @@ STUDY = Study(
 @claim(
     id="adaptive-made-gold",
     source="footnote 1",
-    statement="Gold tasks can be made by assigning a few tasks to many workers. (Read as: judged "
-    "by the majority's label, skills are still within Lemma 2's t with probability 1 − δ.)",
+    statement="Gold tasks can be obtained by assigning a few tasks to many workers. (Read as: "
+    "judged by the majority's label, skills are still within Lemma 2's t with probability 1 − δ.)",
 )
 def gold_by_majority(trials: pd.DataFrame) -> Ruling:
     """Estimates by gold labels that many workers made, beyond Lemma 2's t."""
@@ -153,8 +153,8 @@ def gold_by_majority(trials: pd.DataFrame) -> Ruling:
     against = enough(points[adverse & many], 1, "settings of a crowd mostly wrong")
     figures = (
         f"Tasks labelled by {sound['labels'].max()} workers each, more often right than wrong: at "
-        f"most {percent(sound['wrong'].max())} of the labels made are wrong, and at most "
-        f"{percent(sound['made'].max())} of the estimates beyond t (δ = "
+        f"most {percent(sound['wrong'].max())} of the majority labels are wrong, and at most "
+        f"{percent(sound['made'].max())} of the estimates are off by more than t (δ = "
         f"{percent(trials['delta'].iloc[0])}), {percent(sound['true'].max())} with true gold; "
         f"beyond chance above δ at {sound['failing'].sum()} of {len(sound)} settings. By fewer, "
         f"{few['labels'].min()} to {few['labels'].max()}: up to {percent(few['wrong'].max())} "

@@ -159,8 +159,8 @@ STUDY = Study(
 @claim(
     id="adaptive-theorem-1",
     source="Theorem 1",
-    statement="With the relaxation's optimal dual the Primal Approximation Algorithm needs at most "
-    "min(m, n) labels more than the integer optimum, if no two tasks of a worker tie.",
+    statement="If no two tasks of a worker tie, the Primal Approximation Algorithm with the "
+    "relaxation's optimal dual needs at most min(m, n) labels more than the integer optimum.",
     where={"dearest": 1},
     least=40,
 )
@@ -192,9 +192,9 @@ def feasible_and_near_optimum(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="adaptive-extension-costs",
     source="Section 7",
-    statement="With different prices the cost Σ c y replaces the number of labels, and the same "
-    "techniques apply. (Read as: Theorem 1's promise in units of the dearest label, and cost saved "
-    "by heeding prices with sampled weights.)",
+    statement="If labels have different prices, the same techniques apply to the cost Σ c y in "
+    "place of the number of labels. (Read as: Theorem 1's promise in units of the dearest label, "
+    "and cost saved by heeding prices with sampled weights.)",
     studies=("offline-assignment", "sampled-weights"),
     least=40,
 )
@@ -211,8 +211,9 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
     saved = 1 - online["unit_cost"] / online["unit_blind"].astype(float)
     mean, se = mean_se(saved.dropna())
     figures = (
-        f"{broken} of {len(untied)} results are infeasible or more than min(m, n) dearest labels "
-        f"above the integer optimum. They are at most {excess.max():.2f} above it, with the "
+        f"{broken} of {len(untied)} results are infeasible or cost more than the integer optimum "
+        f"plus the min(m, n) most expensive labels. They are at most {excess.max():.2f} above it, "
+        "with the "
         f"optimal dual and prices drawn from 1 to {untied['dearest'].max():g} (to "
         f"{dearest.max():.2f}), where no capacity cuts through a tie. With weights from a sample "
         f"the cost is {ratio.mean():.2f} of the relaxation's ({len(ratio)} trials), and heeding "
@@ -225,8 +226,8 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
 @claim(
     id="adaptive-extension-structure",
     source="Section 7",
-    statement="Task types matter to exploration only: with another structure the algorithm and its "
-    "analysis stay.",
+    statement="Only exploration depends on task types: with another structure of skills, the rest "
+    "of the algorithm and its analysis stay the same.",
     studies=("offline-assignment", "sampled-weights", "structured-tasks"),
 )
 def structure_matters_to_exploration_only(
@@ -246,7 +247,8 @@ def structure_matters_to_exploration_only(
     by_type = only(structured_tasks, 10, "trials that explore by type", exploration="type")
     over, se = mean_se(fitted["error"] - fitted["epsilon"])
     figures = (
-        f"With a quality of its own for every pair: {broken} of {len(untied)} offline results "
+        f"If every pair of a worker and a task has its own quality: {broken} of {len(untied)} "
+        "offline results "
         "break "
         f"Theorem 1. Every task its own easiness: {dearer.sum()} of {len(dearer)} break Theorem "
         f"2's ratio ({ratio.mean():.2f} on average). Abilities fitted to "

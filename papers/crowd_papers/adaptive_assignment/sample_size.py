@@ -142,7 +142,7 @@ STUDY = Study(
 @claim(
     id="adaptive-theorem-5-sample",
     source="Theorem 5, the condition on γ",
-    statement="Theorem 5's promises stand for γ ≥ 1/C_ε. (Its proof applies Theorem 2 with ε′ in "
+    statement="The bounds of Theorem 5 hold if γ ≥ 1/C_ε. (Its proof applies Theorem 2 with ε′ in "
     "place of ε, and so needs γ ≥ 1/C_ε′, which is larger. Read as: they stand between the two.)",
 )
 def smaller_sample_suffices(trials: pd.DataFrame) -> Ruling:
@@ -157,7 +157,8 @@ def smaller_sample_suffices(trials: pd.DataFrame) -> Ruling:
     empty = between["error_promise"].astype(float) >= 1
     least, most = 1 / (1 - trials["lost"].min()), 1 / (1 - trials["lost"].max())
     figures = (
-        f"The proof needs a sample {least:.2f} to {most:.2f} times the printed one. With γ between "
+        f"The proof needs a sample {least:.2f} to {most:.2f} times as large as the printed one. "
+        "With γ between "
         f"the two {dearer.sum()} of {len(between)} trials exceed the promised ratio (largest "
         f"measured {between['ratio'].max():.2f}, least promised {promise.min():,.0f}), and the "
         f"promised error is 1, which says nothing, in {empty.sum()}. So it is wherever l2 ≥ 1: an "

@@ -220,9 +220,10 @@ SETTING = ["crowd", "epsilon", "gamma", "tasks"]
 @claim(
     id="adaptive-theorem-2",
     source="Theorem 2",
-    statement="With task weights from γm workers and known skills, labels are within 1 + "
-    "min(m,n)/(q_min n C) + 35 ln(2/δ)/(q_min √(γC)) times the relaxation's and each task's error "
-    "is at most ε^(1 − 6 ln(2/δ)/√(γC)), with probability 1 − δ.",
+    statement="With known skills and task weights from γm sampled workers, two bounds hold with "
+    "probability 1 − δ: the number of labels is within a factor of 1 + min(m,n)/(q_min n C) + 35 "
+    "ln(2/δ)/(q_min √(γC)) of the relaxation's optimum, and each task's error is at most ε^(1 − "
+    "6 ln(2/δ)/√(γC)).",
     where={"dearest": 1},
     least=40,
 )

@@ -143,8 +143,9 @@ STUDY = Study(
 @claim(
     id="adaptive-toy-example",
     source="Section 5.2",
-    statement="With three workers of quality 1, others of quality 10⁻⁴ and ε = 0.224 the optimum "
-    "asks the three alone; if they are underestimated, tasks go to arbitrarily many others.",
+    statement="If three workers have quality 1, all others quality 10⁻⁴, and ε is 0.224, the "
+    "optimum asks only the three good workers; if their skills are underestimated, arbitrarily "
+    "many others get tasks.",
     least=8,
 )
 def poor_workers_are_asked(trials: pd.DataFrame) -> Ruling:
@@ -167,8 +168,9 @@ def poor_workers_are_asked(trials: pd.DataFrame) -> Ruling:
     many_more = low.loc[low["poor"] == poorest, "labels"].min() > 10 * optimum
     dearest = low.nlargest(1, "labels").iloc[0]
     figures = (
-        f"C = {need:.3f}. The optimum takes {optimum:.0f} labels per task, the algorithm with true "
-        f"qualities {right['labels'].max():.0f}. With the three judged {dearest['judged']:g} it "
+        f"C = {need:.3f}. The optimum takes {optimum:.0f} labels per task; with true qualities "
+        f"the algorithm takes {right['labels'].max():.0f}. With the three judged "
+        f"{dearest['judged']:g} it "
         f"takes {dearest['labels']:,.0f} (others of quality {dearest['poor']:g}); others "
         f"{poorer:.0f} times poorer cost at least {growth.min():.1f} times the labels. With ε′ it "
         f"takes at most {mended['labels'].max():.0f}."

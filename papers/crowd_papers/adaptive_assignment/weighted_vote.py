@@ -158,8 +158,8 @@ SLACK = 1 + 1e-9
 @claim(
     id="adaptive-lemma-1",
     source="Lemma 1",
-    statement="A vote with weights w errs with probability at most exp(−½ (Σw(2p−1))² / Σw²). The "
-    "bound is least for w = 2p−1, where it is exp(−½ Σq).",
+    statement="A vote with weights w is wrong with probability at most exp(−½ (Σw(2p−1))² / Σw²). "
+    "The bound is least for w = 2p−1, where it is exp(−½ Σq).",
 )
 def lemma_1(trials: pd.DataFrame) -> Ruling:
     """Random votes and the linear one beside the bound, and the bound at weights nearby."""
@@ -191,8 +191,8 @@ def lemma_1(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="adaptive-requirement",
     source="Section 4.1",
-    statement="Labels whose qualities add up to 2 ln(1/ε), weighted by 2p−1, leave an error below "
-    "ε.",
+    statement="If the qualities of a task's labels add up to 2 ln(1/ε), the vote with weights "
+    "2p−1 has an error below ε.",
 )
 def requirement_suffices(trials: pd.DataFrame) -> Ruling:
     """The exact error of voters hired until Σq reaches C, beside ε."""
@@ -200,7 +200,8 @@ def requirement_suffices(trials: pd.DataFrame) -> Ruling:
     above = int((trials["error_hired"] - trials["error_hired_radius"] > epsilon).sum())
     share = trials["error_hired"] / epsilon
     figures = (
-        f"Voters hired until Σq ≥ C: the exact error is above ε in {above} of {len(trials):,} "
+        f"Workers are hired until Σq ≥ C: their exact error is above ε in {above} of "
+        f"{len(trials):,} "
         f"trials, with ε from {epsilon.min():g} to {epsilon.max():g}; it is {share.mean():.3f} ε "
         f"on average and {share.max():.3f} ε at most."
     )

@@ -245,8 +245,8 @@ ONE_ROUND = ("able", "half", "spread")
 @claim(
     id="learn-figure-3",
     source="Figure 3",
-    statement="In time the average reward is clearly above the full crowd's majority vote. (Read: "
-    "by the end of the 2000 tasks, for some G1 and G2.)",
+    statement="After enough tasks the average reward of LS_OL is clearly above that of the full "
+    "crowd's majority vote. (Read: by the end of the 2000 tasks, for some G1 and G2.)",
     studies=("learn-average", "learn-theory"),
 )
 def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
@@ -262,7 +262,8 @@ def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
     single = only(theory, RUNS, question="one-round", crowd="able", workers=5)
     wrong = {name: percent(share_of(single, f"wrong_{name}"), 0) for name in ONE_ROUND}
     figures = (
-        f"Lead over the full crowd after {PAPER_T} tasks, where {room.mean():.3f} is possible: "
+        f"Lead of LS_OL over the full crowd after {PAPER_T} tasks, where {room.mean():.3f} is "
+        "possible: "
         f"{', '.join(texts)}. It is "
         f"ahead for good with: {lasting_leads(runs)}. In {percent((room < EQUAL).mean())} of the "
         "first set-up's runs the full crowd is S* itself, and there is nothing to gain"
@@ -317,7 +318,7 @@ def of_table_1(runs: pd.DataFrame) -> str:
 @claim(
     id="learn-figure-5",
     source="Figure 5",
-    statement="The weighted vote gains more than the simple one.",
+    statement="The weighted vote has a higher average reward than the simple vote.",
 )
 def figure_5(trials: pd.DataFrame) -> Ruling:
     """Average reward by weighted minus by simple vote, five workers."""
@@ -332,7 +333,8 @@ def figure_5(trials: pd.DataFrame) -> Ruling:
         for row in records(table)
     ]
     figures = (
-        "Average reward with the weighted minus that with the simple vote, on the same crowds: "
+        "Average reward with the weighted vote minus that with the simple vote, on the same "
+        "crowds: "
         f"{'; '.join(texts)}."
     )
     return ruling_of_all(figures, table["ahead"])

@@ -380,7 +380,7 @@ def longest(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
 @claim(
     id="learn-contexts-discrete",
     source="Section 5",
-    statement="If each of |W| contexts is learnt on its own, the regret is |W| times as large.",
+    statement="If each of |W| contexts is learnt separately, the regret is |W| times as large.",
 )
 def discrete(trials: pd.DataFrame) -> Ruling:
     """Regret with |W| contexts over that with one, on the same crowds, in as many tasks.
@@ -416,7 +416,8 @@ def discrete(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-contexts-continuous",
     source="Section 5",
-    statement="With a continuum of contexts and intervals cut ever finer the regret is o(T).",
+    statement="If contexts form a continuum that is divided into ever finer intervals, the regret "
+    "is o(T).",
 )
 def continuous(trials: pd.DataFrame) -> Ruling:
     """Slope of ln R(n) over ln n from T/10 to T, below 1 where regret is a lower power of T.

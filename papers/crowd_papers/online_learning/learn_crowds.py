@@ -579,15 +579,15 @@ def blocks_as_assumed(rows: pd.DataFrame) -> int:
 @claim(
     id="learn-crowds-disagreement",
     source="Sections 3.5.3 and 6.2",
-    statement="Counts of disagreement with the majority show who is the least accurate worker. "
-    "(Measured on public data sets.)",
+    statement="The numbers of disagreements with the majority show which worker is the least "
+    "accurate. (Measured on public data sets.)",
 )
 def disagreement_tells_the_worst(trials: pd.DataFrame) -> Ruling:
     """Whether who differs most over all tasks is the least accurate by gold; rank correlation."""
     crowds, shuffled = by_name(trials), by_name(trials, coins=True)
     figures = (
-        "Share of trials in which the worker who differs most is the least accurate by gold, and "
-        f"rank correlation of counts and gold errors: {ranks_text(crowds)}. At least "
+        "Share of trials in which the worker who disagrees most is the least accurate by gold, "
+        f"and rank correlation of disagreements and gold errors: {ranks_text(crowds)}. At least "
         f"{percent(RIGHT)} is asked for. With independent errors: {ranks_text(shuffled)}."
     )
     fine = []
@@ -613,11 +613,11 @@ def ranks_text(crowds: Mapping[str, pd.DataFrame]) -> str:
 @claim(
     id="learn-crowds-consistent",
     source="Section 6.2, Figure 6",
-    statement="The worker who disagrees most does so consistently over the tasks. (Measured on "
-    "public data sets.)",
+    statement="The same worker disagrees most with the majority throughout the tasks. (Measured "
+    "on public data sets.)",
 )
 def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
-    """From when on the worker who differs most in the end has done so."""
+    """From when on the worker who disagrees most in the end has done so."""
     crowds = by_name(trials)
     early = {name: (own["lead_from"] <= PHASE).mean() for name, own in crowds.items()}
     texts = [
@@ -626,7 +626,7 @@ def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
         for name, own in crowds.items()
     ]
     figures = (
-        "Share of trials in which the worker who differs most in the end has done so since the "
+        "Share of trials in which the worker who disagrees most in the end has done so since the "
         "first half of the tasks: "
         f"{'; '.join(texts)}."
     )
@@ -636,8 +636,8 @@ def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-vetting",
     source="Sections 3.5.3 and 6.2, (13)",
-    statement="Vetting drops the worst worker with an error below 0.1. (Measured on public data "
-    "sets.)",
+    statement="Vetting drops the worst worker, and drops another worker with probability below "
+    "0.1. (Measured on public data sets.)",
 )
 def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
     """Whether those dropped first are the least accurate of their block; both exponents."""
@@ -655,8 +655,8 @@ def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
     if not fine:
         raise NotMeasured(f"the printed rule dropped somebody in fewer than {DRAWS} trials")
     figures = (
-        "Trials that drop a worker, when they first do (median), and how often she is not the "
-        "least accurate: "
+        "Trials that drop a worker, median task of the first drop, and how often the dropped "
+        "worker is not the least accurate: "
         f"{'; '.join(texts)}. The printed rule says {percent(STATED)} at "
         "most, after a number of rounds fixed beforehand."
     )
@@ -666,8 +666,8 @@ def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-average-error",
     source="Section 6.2, Figure 7",
-    statement="With vetting, LS_OL's average error is in time below the full crowd's. (Measured on "
-    "public data sets.)",
+    statement="With vetting, the average error of LS_OL eventually falls below that of the full "
+    "crowd. (Measured on public data sets.)",
 )
 def average_error(trials: pd.DataFrame) -> Ruling:
     """Average error of LS_OL minus the full crowd's, and when it stays below."""
@@ -726,7 +726,8 @@ def error_text(name: str, rows: pd.DataFrame) -> str:
 @claim(
     id="learn-crowds-best-set-elsewhere",
     source="Section 6.2",
-    statement="On public data sets the best set is usually estimated correctly by the last task.",
+    statement="On public data sets LS_OL has usually found the best set of workers by the last "
+    "task.",
 )
 def best_set_in_the_end(trials: pd.DataFrame) -> Ruling:
     """Whether the last set is the best by gold, and what it loses."""
@@ -742,7 +743,7 @@ def best_set_in_the_end(trials: pd.DataFrame) -> Ruling:
         for name, own in by_name(trials, coins=True).items()
     ]
     figures = (
-        "The last set is the best by gold in this share of trials. "
+        "Share of trials in which the last set is the best by gold. "
         f"{'. '.join(texts)}. With independent errors, G1 = {TESTS[0]:g}: {'; '.join(shuffled)}."
     )
     fine = [share_of(own, "found") > USUAL for own in crowds.values()]
@@ -752,7 +753,7 @@ def best_set_in_the_end(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-cost",
     source="Section 6.2",
-    statement="LS_OL costs much less than full crowd-sourcing. (Measured on public data sets.)",
+    statement="LS_OL costs much less than asking the full crowd. (Measured on public data sets.)",
 )
 def cost(trials: pd.DataFrame) -> Ruling:
     """Labels bought as a share of the full crowd's."""
@@ -774,8 +775,8 @@ def cost(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-weighted",
     source="Sections 4 and 6.1",
-    statement="Weighted majority voting improves on the simple majority within LS_OL. (Measured on "
-    "public data sets, of which the paper claims nothing.)",
+    statement="Within LS_OL, weighted majority voting is more accurate than simple majority "
+    "voting. (Measured on public data sets, of which the paper claims nothing.)",
 )
 def weighted(trials: pd.DataFrame) -> Ruling:
     """Error with weights less error of the simple majority, same blocks and orders."""
@@ -786,7 +787,8 @@ def weighted(trials: pd.DataFrame) -> Ruling:
         differences[name] = mean_se(enough(both.dropna().to_frame(), DRAWS, name)["error_100"])
     texts = [f"{name} {signed(mean, se, 4)}" for name, (mean, se) in differences.items()]
     figures = (
-        f"Average error of LS_OL with weighted minus that with simple majority: {'; '.join(texts)}."
+        "Average error of LS_OL with weighted majority minus that with simple majority: "
+        f"{'; '.join(texts)}."
     )
     if any(mean > BEYOND * se for mean, se in differences.values()):
         return Ruling.does_not_transfer(figures)

@@ -306,8 +306,8 @@ STUDY = Study(
 @claim(
     id="learn-delay",
     source="Section 3.5.1",
-    statement="With a random delay of at most τ_max before a task is assigned again the regret is "
-    "at most τ_max times larger.",
+    statement="If a task is assigned again only after a random delay of at most τ_max, the regret "
+    "is at most τ_max times larger.",
 )
 def delay(trials: pd.DataFrame) -> Ruling:
     """Regret with a delay beside τ_max times the regret without one, on the same crowds."""
@@ -323,15 +323,15 @@ def delay(trials: pd.DataFrame) -> Ruling:
         larger |= bool((times > times.index.to_numpy().clip(1)).any())
     if not texts:
         raise NotMeasured(f"no setting has {RUNS} runs with and without a delay")
-    figures = f"Regret with a delay divided by that without: {'; '.join(texts)}."
+    figures = f"Regret with a delay divided by regret without delay: {'; '.join(texts)}."
     return Ruling.refuted(figures) if larger else Ruling.holds(figures)
 
 
 @claim(
     id="learn-decreasing",
     source="Section 3.5.2",
-    statement="With log^(1+2η) t in place of log t no gap need be known: the regret that this adds "
-    "is bounded. (Read as: exploiting costs ever less a task.)",
+    statement="If log^(1+2η) t replaces log t, no gap need be known, and the additional regret is "
+    "bounded. (Read as: exploiting costs ever less a task.)",
 )
 def decreasing(trials: pd.DataFrame) -> Ruling:
     """Exploiting regret a task over two stretches, with log^(1+2η) t in place of log t."""
@@ -379,7 +379,7 @@ def exploiting_costs(rows: pd.DataFrame, marks: list[int]) -> list[tuple[float, 
 @claim(
     id="learn-vetting-speed",
     source="Section 3.5.3",
-    statement="The worst worker is found after O(log T) assignments, where learning the skills "
+    statement="Finding the worst worker takes O(log T) assignments, while learning the skills "
     "takes O(log²T). (Read as: before half of the exploring steps.)",
 )
 def vetting_speed(trials: pd.DataFrame) -> Ruling:

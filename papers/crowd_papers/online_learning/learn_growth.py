@@ -243,7 +243,8 @@ def log_squared(trials: pd.DataFrame) -> Ruling:
         for row in records(late)
     ]
     figures = (
-        f"Likeliest of log T, log²T, √T and T up to {int(rows['horizon'].max()):,} tasks, with the "
+        "Growth of the regret, as the most likely of log T, log²T, √T and T up to "
+        f"{int(rows['horizon'].max()):,} tasks, with the "
         f"last decade's exponent: {'; '.join(shapes)}. It is fitted from where half of the steps "
         f"exploit, at least {FROM:,} tasks. Exploring grows as log²T by construction; what "
         f"exploiting adds grows as T^γ in the last decade, γ {', '.join(powers)}: where G1 is "

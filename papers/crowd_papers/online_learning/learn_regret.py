@@ -218,8 +218,9 @@ def table_1() -> Ruling:
     sets = {m: majority_accuracy(skill[:m]) for m in (1, 3, 5)}
     none_above = ((skill.max() - PRESET["from-0.6"]) / (1 - PRESET["from-0.6"])) ** len(skill)
     figures = (
-        f"All five are in the range; that none of five such draws is above {skill.max():g} has "
-        f"the chance {percent(none_above)}. The majority of the best 1, 3 and 5 of them is right "
+        "All five are in the range; the probability that none of five such numbers is above "
+        f"{skill.max():g} is {percent(none_above)}. The majority of the best 1, 3 and 5 of them "
+        "is right "
         f"with {sets[1]:.4f}, {sets[3]:.4f} and {sets[5]:.4f}: the full crowd is S* itself, and "
         "nothing is to be gained by choosing. The accuracy of all, a_min as Section 2.3 defines "
         f"it, is {sets[5]:.4f}, and the preset 0.6 is another number."
@@ -231,8 +232,8 @@ def table_1() -> Ruling:
 @claim(
     id="learn-figure-2",
     source="Figure 2",
-    statement="With five workers of skills in [0.6, 1] the regret grows logarithmically up to 2000 "
-    "tasks.",
+    statement="With five workers whose skills lie in [0.6, 1], the regret grows logarithmically "
+    "up to 2000 tasks.",
 )
 def figure_2(trials: pd.DataFrame) -> Ruling:
     """Shape of R(t) up to 2000 tasks by reading of G2; the fall of R(t)/t in the second half."""
@@ -265,7 +266,7 @@ def figure_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-figure-2-cost",
     source="Section 6.1",
-    statement="The cost regret has a very similar trend.",
+    statement="The cost regret grows in a very similar way to the regret.",
 )
 def figure_2_cost(trials: pd.DataFrame) -> Ruling:
     """Shape of R_C(t) beside that of R(t): alike, another, or none that can be seen."""

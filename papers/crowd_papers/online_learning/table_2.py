@@ -181,8 +181,7 @@ def ruling_by_reading(figures: str, table: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-table-2-gap",
     source="Table 2",
-    statement="With 5, 10, 15 and 20 workers there is a clear gap between LS_OL and the full "
-    "crowd.",
+    statement="With 5, 10, 15 and 20 workers LS_OL is clearly ahead of the full crowd.",
     studies=("learn-average",),
 )
 def table_2_gap(trials: pd.DataFrame) -> Ruling:
@@ -214,14 +213,15 @@ def table_2_gap(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-table-2-weighted",
     source="Table 2",
-    statement="LS_OL with weights is ahead of LS_OL in each case.",
+    statement="LS_OL with the weighted vote is ahead of LS_OL with the simple vote in each case.",
     studies=("learn-average",),
 )
 def table_2_weighted(trials: pd.DataFrame) -> Ruling:
     """Average reward by weighted minus by simple vote, by reading and M."""
     table = weighted_leads(runs_of_table_2(trials), ["crowd", "workers"])
     figures = (
-        "Average reward with the weighted minus that with the simple vote, on the same crowds: "
+        "Average reward with the weighted vote minus that with the simple vote, on the same "
+        "crowds: "
         f"{leads_text(table)}. "
         "Printed: +0.041, +0.021, +0.021, +0.007."
     )

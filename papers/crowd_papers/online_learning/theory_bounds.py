@@ -220,8 +220,8 @@ FALL = 1.1
 @claim(
     id="learn-conditions",
     source="Section 2.3",
-    statement="With p̄ > ½ and M > ln 2/(2(p̄ − ½)²) the majority of all is right more often than "
-    "not: a_min > ½.",
+    statement="If p̄ > ½ and M > ln 2/(2(p̄ − ½)²), the majority of all workers is right more "
+    "often than not: a_min > ½.",
     studies=("learn-theory",),
     where={"question": "bounds"},
 )
@@ -285,7 +285,7 @@ def theorem_3_cost(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-a-min-inverse",
     source="Section 3.2, remark to Theorem 3",
-    statement="The bound is inversely related to the crowd's accuracy, through a_min.",
+    statement="The bound falls as a_min, the accuracy of the crowd, rises.",
     studies=("learn-theory",),
     where={"question": "inverse"},
 )
@@ -328,8 +328,8 @@ def order(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-1",
     source="Lemma 1, (8)",
-    statement="The regret of exploring is at most U(S*)·D1(T)·D2(T): there are at most D1·D2 "
-    "exploring steps.",
+    statement="The regret of exploring is at most U(S*)·D1(T)·D2(T), because there are at most "
+    "D1·D2 exploring steps.",
     studies=("learn-theory",),
     where={"question": "steps"},
 )
@@ -368,8 +368,8 @@ def exploring_cost(trials: pd.DataFrame) -> Ruling:
     large = trials[(trials["d1"] > NEITHER_SMALL) & (trials["d2"] > NEITHER_SMALL)]
     figures = (
         f"{len(trials):,} schedules, labels at a price of 1: the extra cost exceeds the bound "
-        f"in {over}, as "
-        "testers and rounds are whole numbers above D1 and D2; with ⌊D1⌋ + 1 and ⌊D2⌋ + 1 in their "
+        f"in {over}, as the numbers of test tasks and of rounds are whole numbers above D1 and "
+        "D2; with ⌊D1⌋ + 1 and ⌊D2⌋ + 1 in their "
         f"place it is at most {whole:.3f} of it. In {len(large)} with D1 and D2 above "
         f"{NEITHER_SMALL:g} it is at most {large['cost_share'].max():.2f} of the bound as printed."
     )
@@ -381,8 +381,8 @@ def exploring_cost(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-2",
     source="Lemma 2, (9)",
-    statement="The regret of exploiting is at most Δ_max times the steps that choose another set "
-    "or rank wrongly.",
+    statement="The regret of exploiting is at most Δ_max times the number of steps that choose "
+    "another set than S* or rank workers wrongly.",
     studies=("learn-theory",),
     where={"question": "slips"},
 )
@@ -392,7 +392,7 @@ def lemma_2(trials: pd.DataFrame) -> Ruling:
     over = int((regret > bound + 1e-9).sum())
     figures = (
         f"{len(trials)} runs of 1000 tasks: the regret of exploiting steps exceeds Δ_max times "
-        f"their wrong choices in {over}; on average it is "
+        f"the number of wrong choices in {over}; on average it is "
         f"{percent((regret / bound)[bound > 0].mean())} of it."
     )
     return Ruling.refuted(figures) if over else Ruling.holds(figures)
@@ -451,7 +451,7 @@ def ruling_on_estimates(
     testers = int((trials["wrong_tester"] > trials["wrong_tester_bound"]).sum())
     figures = (
         f"With the printed D1, at t = {PAPER_T}, {trials[wrong].sum():.0f} of "
-        f"{trials['estimates_drawn'].sum():,.0f} drawn estimates {what}. A tester's y* is "
+        f"{trials['estimates_drawn'].sum():,.0f} random estimates {what}. A tester's y* is "
         f"wrong more often than 1/t² in {testers} of {len(trials)} crowds. For Table 1's crowd the "
         f"bound is below 1 from t = {speaks:.2g} on, and {explored} of the first {PAPER_T} steps "
         f"explore. With G1 = {DEFAULT['tests']:g} the estimates {what} at the end of "

@@ -121,8 +121,8 @@ def _odds(p: FloatArray) -> FloatArray:
 @claim(
     id="learn-lemma-5",
     source="Lemma 5",
-    statement="A side ahead by the true weights is seen ahead by ε, except with probability "
-    "|S|(2/t² + 1/(αε t^(2−z))).",
+    statement="The class that leads by the true weights also leads, by ε, under the estimated "
+    "weights, except with probability |S|(2/t² + 1/(αε t^(2−z))).",
     studies=("learn-theory",),
 )
 def lemma_5(trials: pd.DataFrame) -> Ruling:
@@ -144,8 +144,8 @@ def lemma_5(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-6",
     source="Lemma 6, (24) and (25)",
-    statement="A wrong set is chosen only if an accuracy is off by more than ε, and so the skills "
-    "by more than ε/n(S) in sum.",
+    statement="A wrong set is chosen only if the estimated accuracy of some set S is off by more "
+    "than ε, so that the errors of the estimated skills add up to more than ε/n(S).",
     studies=("learn-theory",),
     where={"question": "steps-of-proofs"},
 )

@@ -227,8 +227,8 @@ def theorem_1(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-theorem-2",
     source="Theorem 2",
-    statement="The optimal set is monotone: every worker in it is better than every one outside. "
-    "So a search over odd prefixes of the ranking finds it.",
+    statement="The optimal set is monotone: every worker in the set is better than every worker "
+    "outside. So a search over odd prefixes of the ranking finds it.",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -238,7 +238,7 @@ def theorem_2(trials: pd.DataFrame) -> Ruling:
     optimal, different = flags(trials["other_optimal"]), flags(trials["different"])
     tied, alike = trials[optimal & different], trials[optimal & ~different]
     figures = (
-        f"All sets of {len(trials):,} crowds: one that is not monotone is ahead of all others by "
+        f"All sets of {len(trials):,} crowds: a set that is not monotone is ahead of all others by "
         f"at most {ahead:.1e}; optimal as well in {len(tied)} crowds whose "
         f"skills all differ, and in {len(alike)} with equal ones ({counts(alike['crowd'])}). The "
         f"search over odd prefixes misses the best accuracy by at most {off:.1e}."
@@ -251,7 +251,8 @@ def theorem_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-linear-search",
     source="Section 2.2",
-    statement="S* is one of the odd prefixes of the ranking: a search takes O(M/2).",
+    statement="S* consists of the best workers by skill, and their number is odd, so a search "
+    "takes O(M/2) steps.",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -261,7 +262,8 @@ def linear_search(trials: pd.DataFrame) -> Ruling:
     sizes = sorted(trials["workers"].unique())
     numbers = [f"{(m + 1) // 2} of {2**m - 1} at M = {m}" for m in sizes]
     figures = (
-        f"{len(trials):,} crowds: the best of the odd prefixes is off the best of all sets by at "
+        f"{len(trials):,} crowds: the accuracy of the best odd prefix differs from that of the "
+        "best set by at "
         f"most {off:.1e}. Accuracies looked at: {'; '.join(numbers)}. The number of sets is linear "
         "in M; all their accuracies together take about M²/2 products, one pass over the ranking."
     )
@@ -306,7 +308,7 @@ def footnote_1(trials: pd.DataFrame) -> Ruling:
     ahead = trials[["even_ahead_3", "even_ahead_5"]].astype(float)
     shares = (ahead > EQUAL).mean()
     figures = (
-        f"{len(trials):,} crowds, errors spread evenly: an even size is better than all odd ones "
+        f"{len(trials):,} crowds, errors spread evenly: an even size is better than all odd sizes "
         f"in {percent(shares['even_ahead_3'])} with three classes and in "
         f"{percent(shares['even_ahead_5'])} with five, by up to {ahead.max().max():.3f}. Two wrong "
         "votes need not agree, so that Theorem 1 and the search over odd prefixes are for two "
@@ -318,7 +320,7 @@ def footnote_1(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-theorem-4",
     source="Theorem 4",
-    statement="Under the weighted vote, all p at least ½, the optimal set is monotone.",
+    statement="Under the weighted vote the optimal set is monotone if all p are at least ½.",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -328,7 +330,8 @@ def theorem_4(trials: pd.DataFrame) -> Ruling:
     ahead = rows["weighted_other_ahead"].max()
     tied = rows[flags(rows["weighted_other_optimal"]) & flags(rows["different"])]
     figures = (
-        f"All sets of {len(rows):,} crowds: one that is not monotone is ahead of all others by at "
+        f"All sets of {len(rows):,} crowds: a set that is not monotone is ahead of all others by "
+        "at "
         f"most {ahead:.1e}; optimal as well in {len(tied)} crowds "
         f"whose skills all differ ({counts(tied['crowd'])}). In (0.999, 0.95, 0.9) the first "
         "outweighs the others, so that she with the third is as good as she alone."
@@ -358,7 +361,8 @@ def weighted_map(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-weighted-optimum",
     source="Section 4.2",
-    statement="The weighted vote has a better optimal solution than the simple one.",
+    statement="The best set by the weighted vote is more accurate than the best set by the simple "
+    "vote.",
     studies=("learn-theory",),
     where={"question": "weighted-vote"},
 )
@@ -366,8 +370,8 @@ def weighted_optimum(trials: pd.DataFrame) -> Ruling:
     """The best set's accuracy by weighted vote less that by simple vote."""
     gain = trials["gain"]
     figures = (
-        f"{len(trials)} crowds: the best set's accuracy by weighted minus that by simple vote "
-        "is at least "
+        f"{len(trials)} crowds: the best set's accuracy by the weighted vote minus that by the "
+        "simple vote is at least "
         f"{gain.min():.1e}, in the mean {plus_minus(*mean_se(gain), 4)}, above 0 in "
         f"{percent((gain > ROUNDING).mean())}."
     )
@@ -396,8 +400,9 @@ def weighted_even(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-contexts-parts",
     source="Section 5",
-    statement="With a continuum the regret has two parts: wrong sets for an interval, and the "
-    "interval's best set not being the context's; the second shrinks with the intervals.",
+    statement="With a continuum of contexts the regret has two causes: the wrong set is chosen "
+    "for an interval, or the best set for an interval is not the best for the context; the "
+    "second part shrinks with the intervals.",
     studies=("learn-theory",),
     where={"question": "intervals"},
 )

@@ -175,7 +175,8 @@ PROMISED = 0.1
 @claim(
     id="learn-trust",
     source="Section 2.3",
-    statement="If the majority is mostly wrong, the user cannot know, and the system is useless.",
+    statement="If the majority is mostly wrong, the user cannot know this, and the system is "
+    "useless.",
     studies=("learn-theory", "learn-exploration"),
     where={"question": "agreement"},
 )
@@ -189,7 +190,8 @@ def trust(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
     right, se = mean_of(runs, "last_accuracy")
     off, off_reversed = runs["off"].mean(), runs["off_reversed"].mean()
     figures = (
-        f"Agreement reads the same in {percent(same)} of {len(trials):,} crowds and their mirror "
+        f"Agreement between workers is the same in {percent(same)} of {len(trials):,} crowds and "
+        "their mirror "
         f"images. It names a side of ½ without known truths in {answers}. It "
         f"warns in {percent(warned[distance < 0.03].mean())} of the crowds with |p̄ − ½| below "
         f"0.03, in {percent(warned[distance > 0.1].mean())} of those above 0.1. With skills in "
@@ -204,7 +206,7 @@ def trust(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-equation-12",
     source="Section 3.5.3, (12)",
-    statement="A worker differs from the majority with probability π(M) + p(1 − 2π(M)).",
+    statement="A worker disagrees with the majority with probability π(M) + p(1 − 2π(M)).",
     studies=("learn-theory",),
     where={"question": "disagreement"},
 )
@@ -215,8 +217,8 @@ def equation_12(trials: pd.DataFrame) -> Ruling:
     off = max(trials["rate_off"].max(), -trials["rate_below"].min())
     figures = (
         f"{len(trials)} crowds: printed {trials['rate_printed'].mean():.3f} on average, exact "
-        f"{trials['rate_exact'].mean():.3f}, off by up to {off:.3f} (a worker votes with the "
-        f"majority she is compared with). A less able worker differs less often in {broken} of "
+        f"{trials['rate_exact'].mean():.3f}, off by up to {off:.3f} (a worker's own vote counts "
+        f"in the majority). A less able worker differs less often in {broken} of "
         f"{len(trusted)} crowds whose majority is mostly right."
     )
     if broken:
@@ -227,9 +229,9 @@ def equation_12(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-equation-13",
     source="Section 3.5.3, (13)",
-    statement="After N assignments the better of two workers has differed as often as the worse "
-    "with a probability that falls exponentially in ε²N. (The text has lost the factor in the "
-    "exponent.)",
+    statement="The probability that, after N assignments, the better of two workers has disagreed "
+    "with the majority as often as the worse one falls exponentially in ε²N. (The text has lost "
+    "the factor in the exponent.)",
     studies=("learn-theory",),
     where={"question": "disagreement"},
 )
@@ -256,7 +258,7 @@ def equation_13(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-drop-worst",
     source="Section 3.5.3",
-    statement="If the worst worker is eliminated, a_min improves, and with it the bounds.",
+    statement="If the worst worker is dropped, a_min rises and the bounds improve.",
     studies=("learn-theory",),
     where={"question": "vetting"},
 )
@@ -266,8 +268,9 @@ def drop_worst(trials: pd.DataFrame) -> Ruling:
     odd, even = trials[is_odd], trials[~is_odd]
     odd_falls, even_falls = (int((rows["strict_gain"] < -EQUAL).sum()) for rows in (odd, even))
     figures = (
-        f"a_min falls in {odd_falls} of {len(odd)} crowds of odd size once the least able is "
-        f"dropped, by {-odd['strict_gain'].mean():.3f} in the mean. Those who are left have to be "
+        f"a_min falls in {odd_falls} of {len(odd)} crowds of odd size once the least accurate "
+        f"worker is dropped, by {-odd['strict_gain'].mean():.3f} in the mean. Those who are left "
+        "have to be "
         "right as often as before, one fewer of them (a_min = P(ΣX/M > ½)). It falls in "
         f"{even_falls} of {len(even)} of even size. With ties drawn by a coin the majority of an "
         f"odd crowd gets worse in {percent((odd['full_gain'] < -EQUAL).mean())}. The mean skill "
@@ -282,8 +285,8 @@ def drop_worst(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-vetting-error",
     source="Section 6.2",
-    statement="If the worst worker is dropped by (13), it is another in less than one run in ten. "
-    "(Read: after a number of assignments fixed beforehand.)",
+    statement="If (13) decides which worker is dropped, this is not the worst worker in fewer "
+    "than one run in ten. (Read: after a number of assignments fixed beforehand.)",
     studies=("learn-theory", "learn-exploration"),
     where={"question": "vetting"},
 )
@@ -306,7 +309,8 @@ def vetting_error(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
         for row in records(first)
     ]
     figures = (
-        f"N fixed by true rates so that exp(−2ε²N) is 0.1: another worker differs most in "
+        "N fixed by true rates so that exp(−2ε²N) is 0.1: another than the worst worker "
+        "disagrees most in "
         f"{percent(shares['printed'])} of the runs of {len(trials)} crowds, and in "
         f"{percent(shares['supported'])} where exp(−ε²N/2) is. A rule that takes "
         "the measured difference for the true one and looks after every assignment is another "

@@ -497,8 +497,8 @@ def simulated_above(crowds: pd.DataFrame, *, two: bool) -> tuple[int, int]:
 @claim(
     id="selection-theorem-1-two-classes",
     source="Theorem 1",
-    statement="With two classes, weights 2ŵ − 1 and unbiased, independent ŵ the vote of a set S "
-    "errs with probability at most exp(−F(S)²/2), F(S) = Σ(2w − 1)²/√|S|.",
+    statement="With two classes, weights 2ŵ − 1 and unbiased, independent ŵ, the vote of a set S "
+    "is wrong with probability at most exp(−F(S)²/2), where F(S) = Σ(2w − 1)²/√|S|.",
     studies=("selection-bound", "selection-scores"),
 )
 def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
@@ -506,7 +506,8 @@ def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
     rows = hunted(climbs, two=True)
     over, simulations = simulated_above(crowds, two=True)
     figures = (
-        f"{len(rows)} climbs towards the largest ratio, 2 to {rows['workers'].max()} workers: the "
+        f"{len(rows)} searches for the largest ratio of error to bound, 2 to "
+        f"{rows['workers'].max()} workers: the "
         f"error is at most {math.exp(rows['log_ratio'].max()):.3g} of the bound. The proof's step "
         f"for a pair is at most {math.exp(rows['log_ratio_pair'].max()):.3g} of its own (known "
         f"skills or 1 to {rows['controls'].max()} control questions, errors exact). Simulated, "
@@ -519,8 +520,8 @@ def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-theorem-1-more-classes",
     source="Theorem 1",
-    statement="With L > 2 classes it errs with probability at most exp(−2F(S)²/(L²(L−1)²) + "
-    "ln(L−1)), F(S) = Σ(Lw − 1)²/√|S|.",
+    statement="With L > 2 classes the vote of a set S is wrong with probability at most "
+    "exp(−2F(S)²/(L²(L−1)²) + ln(L−1)), where F(S) = Σ(Lw − 1)²/√|S|.",
     studies=("selection-bound", "selection-scores"),
 )
 def theorem_1_more_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
@@ -531,8 +532,8 @@ def theorem_1_more_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling
     limit = climbs[(climbs["classes"] > 2) & (climbs["search"] == "exponents")]
     above = int((rows["log_ratio_supported"] > ROUNDING).sum())
     figures = (
-        f"{len(rows)} climbs with L = {listed(np.sort(rows['classes'].unique()))}: {len(broken)} "
-        "end where the error is above the bound as printed, by up to "
+        f"{len(rows)} searches with L = {listed(np.sort(rows['classes'].unique()))}: {len(broken)} "
+        "end at an error above the printed bound, by up to "
         f"{math.exp(rows['log_ratio'].max()):.3g} times.{smallest_violation(broken)}"
         f"{fastest_fall(limit)} The proof bounds ξ by −1 and L − 1, but it ranges from −(L − 1) to "
         "L − 1; with that range the bound is (L − 1) exp(−F²/(2(L − 1)⁴)): "

@@ -462,8 +462,8 @@ def disambiguity() -> Ruling:
 @claim(
     id="selection-figure-4-bluebird-em",
     source="Figure 4(b)",
-    statement="On bluebird the selected do better than EM on the top K and on K at random, when K "
-    "is large.",
+    statement="On the crowd bluebird with large K, the vote of the selected workers is more "
+    "accurate than EM on the top K or on K random workers.",
 )
 def bluebird_em(trials: pd.DataFrame) -> Ruling:
     """WMV-lin selected against EM on top K and random K, large K, by variant of EM."""
@@ -502,21 +502,23 @@ def as_good_as_top_k(rows: pd.DataFrame) -> tuple[str, list[bool]]:
 @claim(
     id="selection-figure-4-bluebird-top-k",
     source="Figure 4(b)",
-    statement="On bluebird the selected do as well as, or better than, the top K with linear "
-    "weights, K large, and are far fewer.",
+    statement="On the crowd bluebird with large K and linear weights, the selected workers are at "
+    "least as accurate as the top K workers, and far fewer.",
 )
 def bluebird_top_k(trials: pd.DataFrame) -> Ruling:
     """WMV-lin selected less WMV top K on bluebird at large K."""
     differences, agree = as_good_as_top_k(at_paper_settings(trials, "bluebird"))
     return ruling_of_all(
-        f"Accuracy of the selected minus the top K's, at large K: {differences}.", agree
+        "Accuracy of the selected workers minus that of the top K workers, at large K: "
+        f"{differences}.",
+        agree,
     )
 
 
 @claim(
     id="selection-figure-4-bluebird-workers",
     source="Section 4.2",
-    statement="On bluebird usually no more than 9 workers are selected.",
+    statement="On the crowd bluebird Algorithm 1 usually selects at most 9 workers.",
 )
 def bluebird_workers(trials: pd.DataFrame) -> Ruling:
     """Workers selected on bluebird, by budget."""
@@ -526,7 +528,7 @@ def bluebird_workers(trials: pd.DataFrame) -> Ruling:
     sizes = ", ".join(f"{mean:.1f} (K = {budget})" for budget, mean in points["mean"].items())
     last = points.iloc[-1]
     figures = (
-        f"Mean number selected: {sizes}; at the largest "
+        f"Mean number of selected workers: {sizes}; at the largest "
         f"{plus_minus(last['mean'], last['sem'], 2)}, median {last['median']:g}, no more than 9 in "
         f"{percent(share.iloc[-1])} of {last['size']:g} draws."
     )
@@ -538,8 +540,8 @@ def bluebird_workers(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-against-em",
     source="Section 4.2",
-    statement="On the selected each method does better than EM on the top K or on K at random, "
-    "when K is large. (Measured on public data sets.)",
+    statement="If K is large, each method is more accurate on the selected workers than EM on the "
+    "top K or on K random workers. (Measured on public data sets.)",
 )
 def selected_against_em(trials: pd.DataFrame) -> Ruling:
     """Three votes of the selected against EM on top K and random K, by data set and variant."""
@@ -556,8 +558,8 @@ def selected_against_em(trials: pd.DataFrame) -> Ruling:
         ]
         texts.append(f"{title}: {', '.join(counts)}")
     figures = (
-        "Comparisons at large K in which the selected are ahead, and behind, by two standard "
-        f"errors. {'. '.join(texts)}."
+        "Comparisons at large K in which the selected workers are ahead by two standard errors, "
+        f"and in which they are behind. {'. '.join(texts)}."
     )
     ahead, behind = pd.concat(parts)[["ahead", "behind"]].sum()
     if ahead <= behind:
@@ -568,8 +570,8 @@ def selected_against_em(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-as-good",
     source="Abstract and Section 4",
-    statement="A few selected workers do as well as the much larger crowd of the budget, or "
-    "better. (Measured on public data sets.)",
+    statement="A few selected workers are at least as accurate as the much larger crowd that the "
+    "budget allows. (Measured on public data sets.)",
 )
 def as_good(trials: pd.DataFrame) -> Ruling:
     """WMV-lin selected less WMV top K on all data sets."""
@@ -600,7 +602,7 @@ def few_workers(trials: pd.DataFrame) -> Ruling:
     sizes = [f"{data} {row['mean']:.1f}" for data, row in most.items()]
     above = {data: row["mean"] - BEYOND * row["sem"] >= FEW for data, row in most.items()}
     figures = (
-        "Largest mean number selected over the budgets (for an item where labels are sparse): "
+        "Largest mean number of selected workers at any budget (per item if labels are sparse): "
         f"{', '.join(sizes)}."
     )
     if above.get("bluebird", False):
@@ -614,8 +616,8 @@ def few_workers(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-optimal-number",
     source="Section 4",
-    statement="The number selected is very close to the optimal number of top-ranked workers in "
-    "practice. (Read as: within 2, on public data sets.)",
+    statement="The number of selected workers is very close to the optimal number of top-ranked "
+    "workers in practice. (Read as: within 2, on public data sets.)",
 )
 def optimal_number(trials: pd.DataFrame) -> Ruling:
     """Number selected at the largest K beside the number of top-ranked workers that is best.
@@ -640,8 +642,8 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
             f"{data} {selected:.1f} in place of {number:.1f}, loses {plus_minus(lost, se, 4)}"
         )
     figures = (
-        "Workers selected at the largest K in place of the best number in the ranking by G, and "
-        f"the accuracy that this loses: {'; '.join(texts)}. The best number is of the budgets "
+        "At the largest K: number of selected workers, best number in the ranking by G, and loss "
+        f"of accuracy: {'; '.join(texts)}. The best number is of the budgets "
         "tried, on half of the draws; "
         "the other half says what is lost."
     )
@@ -653,8 +655,8 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-em-top-k",
     source="Sections 4.2 and 5",
-    statement="EM on the top K first gets better as K grows, and worse when K is large. (Measured "
-    "on public data sets.)",
+    statement="As K grows, EM on the top K workers first becomes more accurate, then less "
+    "accurate. (Measured on public data sets.)",
 )
 def em_top_k(trials: pd.DataFrame) -> Ruling:
     """Rise of EM top K from the least K to its peak, and fall to the largest K."""
@@ -728,8 +730,8 @@ def log_odds_swept(trials: pd.DataFrame, data: str) -> pd.DataFrame | None:
 @claim(
     id="selection-crowds-log-odds",
     source="Section 5",
-    statement="With n = 10 control questions log-odds weights are not as good as linear ones. "
-    "(Measured on public data sets.)",
+    statement="With n = 10 control questions the vote with log-odds weights is less accurate than "
+    "the vote with linear weights. (Measured on public data sets.)",
 )
 def log_odds(trials: pd.DataFrame) -> Ruling:
     """WMV-log less WMV-lin on the selected, n = 10."""
@@ -784,9 +786,9 @@ def log_odds_mends(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-score",
     source="Theorem 1, remark (ii)",
-    statement="F remains an efficient score where the one-coin assumption does not seem to hold. "
-    "(Read as: the workers it selects vote better than as many at random, and those it selects by "
-    "their true skills better than everybody.)",
+    statement="F remains an efficient score even if a worker does not seem to be equally accurate "
+    "for all classes (the one-coin assumption). (Read as: the workers it selects vote better "
+    "than as many at random, and those it selects by their true skills better than everybody.)",
 )
 def score(trials: pd.DataFrame) -> Ruling:
     """Sets chosen by F̂, and by F itself, where one coin per worker is rejected."""
@@ -807,9 +809,9 @@ def score(trials: pd.DataFrame) -> Ruling:
         for row in records(both)
     ]
     figures = (
-        "Where the labels reject one coin per worker, accuracy of the selected minus that of as "
-        "many at random, and accuracy of the set of highest F by true skills minus that of "
-        f"all: {'; '.join(texts)}."
+        "On crowds whose workers are not equally accurate for all classes, accuracy of the "
+        "selected workers minus that of as many random workers, and accuracy of the set of "
+        f"highest F by true skills minus that of all workers: {'; '.join(texts)}."
     )
     agree = [bool(ahead) for ahead in both["ahead"] & both["ahead_known"]]
     return ruling_of_all(figures, agree)

@@ -351,7 +351,8 @@ TOLERANCE = 1e-6
 @claim(
     id="selection-theorem-4",
     source="Theorem 4",
-    statement="Algorithm 1 finds a set of the highest F̂ among all of at most K workers.",
+    statement="Among all sets of at most K workers, Algorithm 1 finds one with the highest score "
+    "F̂.",
     where={"question": "score"},
 )
 def theorem_4(trials: pd.DataFrame) -> Ruling:
@@ -372,8 +373,8 @@ def theorem_4(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-pareto",
     source="Section 3, remark to Theorem 4",
-    statement="Its set is Pareto optimal: none has a higher F̂ and fewer workers. (Read as: none "
-    "with fewer workers has an F̂ as high.)",
+    statement="The set that Algorithm 1 finds is Pareto optimal: no other set has both a higher "
+    "F̂ and fewer workers. (Read as: none with fewer workers has an F̂ as high.)",
     where={"question": "score"},
 )
 def pareto(trials: pd.DataFrame) -> Ruling:

@@ -123,8 +123,9 @@ LITTLE = 0.005
 @claim(
     id="selection-figure-1-dominates",
     source="Figure 1(a)",
-    statement="On simulated crowds the selected dominate the other methods over the budget. (Read "
-    "as: more accurate than the plug-in rule's and the top K's at most budgets, and less at none.)",
+    statement="On simulated crowds the workers that Algorithm 1 selects are the most accurate at "
+    "every budget. (Read as: more accurate than the plug-in rule's and the top K's at most "
+    "budgets, and less at none.)",
     where=PAPER_SETTING,
 )
 def dominates(trials: pd.DataFrame) -> Ruling:
@@ -146,7 +147,8 @@ def dominates(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-figure-1-top-k",
     source="Figure 1(a)",
-    statement="The selected do even better than the top K, who use the entire budget.",
+    statement="The workers that Algorithm 1 selects are even more accurate than the top K "
+    "workers, who use the entire budget.",
     where=PAPER_SETTING,
 )
 def beside_top_k(trials: pd.DataFrame) -> Ruling:
@@ -223,7 +225,7 @@ def workers_used(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-figure-1-plug-in-size",
     source="Figure 1(b)",
-    statement="The plug-in rule tends to select slightly more workers.",
+    statement="The plug-in rule tends to select slightly more workers than Algorithm 1.",
     where=PAPER_SETTING,
 )
 def plug_in_size(trials: pd.DataFrame) -> Ruling:
@@ -246,8 +248,8 @@ def plug_in_size(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-optimal-number",
     source="Section 4",
-    statement="The number selected is very close to the optimal number of top-ranked workers. "
-    "(Read as: within 2 on average, in the setting of Figure 1, K ≥ 20.)",
+    statement="The number of selected workers is very close to the optimal number of top-ranked "
+    "workers. (Read as: within 2 on average, in the setting of Figure 1, K ≥ 20.)",
     where=PAPER_SETTING,
 )
 def optimal_number(trials: pd.DataFrame) -> Ruling:
@@ -258,8 +260,9 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
     best = mean_sizes(rows, "best prefix")["mean"]
     figures = (
         f"K from {sizes['budget'].min()} to {sizes['budget'].max()}: Algorithm 1 uses "
-        f"{mean_sizes(rows, 'selected')['mean'].mean():.1f} workers on average, the most accurate "
-        f"prefix of its ranking {best.min():.1f} to {best.max():.1f} (the fewest such, by the true "
+        f"{mean_sizes(rows, 'selected')['mean'].mean():.1f} workers on average; the most accurate "
+        f"prefix of its ranking has {best.min():.1f} to {best.max():.1f} (the fewest such, by the "
+        "true "
         f"skills); difference {difference_at(sizes, 20, 2)} at K = 20, "
         f"{difference_at(sizes, 31, 2)} at K = {nearest(sizes, 31)['budget']:g}. Stopping where it "
         f"does loses {lost.min():.4f} to {lost.max():.4f} of accuracy."
@@ -273,7 +276,8 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-unbiasedness",
     source="Section 5",
-    statement="By the unbiased F̂ the selected vote better than by the biased plug-in estimate.",
+    statement="Workers selected by the unbiased F̂ vote more accurately than workers selected by "
+    "the biased plug-in estimate.",
     studies=("selection-figure-1", "selection-figure-2", "selection-sweep"),
 )
 def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataFrame) -> Ruling:
@@ -294,8 +298,9 @@ def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataF
     ]
     own = apart["selection-sweep"]
     figures = (
-        "Settings in which the selected are ahead of the plug-in rule's workers, and behind, by 2 "
-        f"standard errors on the same crowds: {'; '.join(counted)}. Ahead in the sweep by crowd: "
+        "Settings in which the selected workers are ahead of the plug-in rule's workers by 2 "
+        f"standard errors, and in which they are behind: {'; '.join(counted)}. Ahead in the sweep "
+        "by crowd: "
         f"{counts(own.loc[own['ahead'], 'crowd'])}. Behind in the sweep by crowd: "
         f"{counts(own.loc[own['behind'], 'crowd'])}."
     )

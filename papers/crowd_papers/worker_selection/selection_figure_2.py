@@ -143,7 +143,8 @@ def by_crowd(rows: pd.DataFrame, method: str) -> pd.DataFrame:
 @claim(
     id="selection-figure-2-controls",
     source="Figure 2(a)",
-    statement="All algorithms get better with the number n of control questions, 3 to 45.",
+    statement="All algorithms become more accurate as the number n of control questions rises "
+    "from 3 to 45.",
     where=BY_CONTROLS,
 )
 def rises_with_controls(trials: pd.DataFrame) -> Ruling:
@@ -176,8 +177,8 @@ def rises_with_controls(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-figure-2-plug-in",
     source="Figure 2(a)",
-    statement="As n increases the difference between the selected and the plug-in rule's "
-    "decreases.",
+    statement="The difference in accuracy between Algorithm 1 and the plug-in rule decreases as n "
+    "increases.",
     where=BY_CONTROLS,
 )
 def nearer_with_controls(trials: pd.DataFrame) -> Ruling:
@@ -190,7 +191,8 @@ def nearer_with_controls(trials: pd.DataFrame) -> Ruling:
     nearer, se = mean_se(side * (small - large))
     means = ", ".join(f"{value:+.4f} (n = {n})" for n, value in apart.mean().items())
     figures = (
-        f"Accuracy of the selected minus the plug-in rule's: {small.mean():+.4f} at the {half} "
+        f"Accuracy of Algorithm 1's workers minus that of the plug-in rule's: {small.mean():+.4f} "
+        f"at the {half} "
         f"smaller n, {large.mean():+.4f} at the {apart.shape[1] - half} larger, nearer to 0 by "
         f"{signed(nearer, se, 4)}. By n "
         f"(below 0 the plug-in rule is ahead): {means}."
@@ -230,8 +232,8 @@ def rise_from(points: pd.DataFrame, a: float) -> tuple[float, float]:
 @claim(
     id="selection-figure-2-prior-top-k",
     source="Figure 2(b)",
-    statement="With skills from Beta(a, 2) the accuracy of the top K increases with a. (The "
-    "printed range of a is not known; measured from 0.5 to 8.)",
+    statement="If skills have the distribution Beta(a, 2), the accuracy of the top K workers "
+    "increases with a. (The printed range of a is not known; measured from 0.5 to 8.)",
     where=BY_PRIOR,
 )
 def top_k_by_prior(trials: pd.DataFrame) -> Ruling:
@@ -255,7 +257,7 @@ def top_k_by_prior(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-figure-2-prior-selected",
     source="Figure 2(b)",
-    statement="The selected and the plug-in rule's workers improve only slightly with a.",
+    statement="The accuracy of Algorithm 1 and of the plug-in rule increases only slightly with a.",
     where=BY_PRIOR,
 )
 def selected_by_prior(trials: pd.DataFrame) -> Ruling:

@@ -297,9 +297,9 @@ MUCH = 0.02
 @claim(
     id="selection-theorem-1-remark-1",
     source="Theorem 1, remark (i)",
-    statement="F(S) is the expected lead of the true class's votes (times √|S|/(L − 1)), and the "
-    "larger it is, the more likely the vote is right. (Read as: of two sets of a crowd the one of "
-    "higher F errs less, more often than not.)",
+    statement="F(S) √|S|/(L − 1) is the expected lead of the votes for the true class, and the "
+    "vote is more likely to be right if F(S) is larger. (Read as: of two sets of a crowd the one "
+    "of higher F errs less, more often than not.)",
     where={"question": "lead"},
 )
 def theorem_1_remark_1(trials: pd.DataFrame) -> Ruling:
@@ -320,8 +320,8 @@ def theorem_1_remark_1(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-gain-two-forms",
     source="supplement, (25) and (26)",
-    statement="G has two forms: (Lŵ − 1)² − L² ŵ(1 − ŵ)/(n − 1), and n/(n − 1) times (Lŵ − 1 − "
-    "(L − 2)/(2n))² − ((L − 2)²/(4n²) + (L − 1)/n).",
+    statement="G has two equal forms: (Lŵ − 1)² − L² ŵ(1 − ŵ)/(n − 1), and n/(n − 1) times (Lŵ − "
+    "1 − (L − 2)/(2n))² − ((L − 2)²/(4n²) + (L − 1)/n).",
     where={"question": "forms"},
 )
 def gain_two_forms(trials: pd.DataFrame) -> Ruling:
@@ -330,7 +330,7 @@ def gain_two_forms(trials: pd.DataFrame) -> Ruling:
     settings = trials[["classes", "controls"]].drop_duplicates()
     figures = (
         f"Up to {trials['controls'].max()} questions and {trials['classes'].max()} classes, "
-        f"{len(settings)} settings: the two differ by at most "
+        f"{len(settings)} settings: the two forms differ by at most "
         f"{off:.1e}."
     )
     return Ruling.refuted(figures) if off > ROUNDING else Ruling.holds(figures)
@@ -362,8 +362,8 @@ def complexity(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-confidence-bound",
     source="Section 5",
-    statement="To maximise F̂ is to maximise a confidence bound on F, as the margin often does not "
-    "depend on the workers.",
+    statement="Maximising F̂ also maximises a confidence bound on F, because the width of the "
+    "interval often does not depend on the workers.",
     where={"question": "bound"},
 )
 def confidence_bound(trials: pd.DataFrame) -> Ruling:
@@ -382,8 +382,9 @@ def confidence_bound(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-far-from-optimum",
     source="Section 5",
-    statement="With a biased estimate the set chosen may be far from the optimum of the true F. "
-    "(Read as: the set chosen by the unbiased F̂ has a higher true F than the plug-in rule's.)",
+    statement="With a biased estimate of F, the chosen set may be far from the best set by the "
+    "true F. (Read as: the set chosen by the unbiased F̂ has a higher true F than the plug-in "
+    "rule's.)",
     where={"question": "optimum"},
 )
 def far_from_optimum(trials: pd.DataFrame) -> Ruling:
@@ -405,7 +406,7 @@ def far_from_optimum(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-spammers",
     source="Section 1",
-    statement="Adding spammers deteriorates the result, unless they are identified perfectly.",
+    statement="Adding spammers makes the vote less accurate, unless they are identified perfectly.",
     where={"question": "votes"},
 )
 def adding_spammers(trials: pd.DataFrame) -> Ruling:
@@ -420,7 +421,7 @@ def adding_spammers(trials: pd.DataFrame) -> Ruling:
     linear, majority, true = (signed(*change, 4) for change in changes.values())
     figures = (
         f"{most} spammers join {len(wide)} crowds: accuracy changes by {linear} with linear "
-        f"weights, by {majority} with equal ones, and by {true} with true ones."
+        f"weights, by {majority} with equal weights, and by {true} with weights from true skills."
     )
     worse = [mean < -BEYOND * se for mean, se in (changes[kind] for kind in ("linear", "majority"))]
     better = any(mean > BEYOND * se for mean, se in changes.values())
@@ -432,7 +433,7 @@ def adding_spammers(trials: pd.DataFrame) -> Ruling:
 
 
 def less_linear(rows: pd.DataFrame, kind: str) -> dict[str, tuple[float, float]]:
-    """Accuracy with some weights minus that with linear ones, by who votes."""
+    """Accuracy with some weights minus that with linear weights, by who votes."""
     return {name: mean_se(rows[f"{kind}_{name}"] - rows[f"linear_{name}"]) for name in VOTERS}
 
 
@@ -450,10 +451,11 @@ def by_voters(gaps: dict[str, tuple[float, float]]) -> str:
     where={"question": "votes", "spammers": 0},
 )
 def weights_alike(trials: pd.DataFrame) -> Ruling:
-    """Accuracy with log-odds weights minus that with linear ones, by who votes."""
+    """Accuracy with log-odds weights minus that with linear weights, by who votes."""
     gaps = less_linear(trials, "log")
     figures = (
-        f"Accuracy with log-odds weights minus that with linear ones, {len(trials)} crowds of 31 "
+        f"Accuracy with log-odds weights minus that with linear weights, {len(trials)} crowds of "
+        "31 "
         f"workers, n = 10: {by_voters(gaps)}."
     )
     alike = [abs(mean) + BEYOND * se <= CLOSE for mean, se in gaps.values()]

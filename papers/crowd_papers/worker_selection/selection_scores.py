@@ -329,7 +329,7 @@ def lemma_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-plug-in-bias",
     source="Section 3, remark (ii)",
-    statement="F̂_plug, the same without the variance, is biased, by Σ L² var(ŵ)/√|S|.",
+    statement="F̂_plug leaves out the variance in F̂, and is biased by Σ L² var(ŵ)/√|S|.",
 )
 def plug_in_bias(trials: pd.DataFrame) -> Ruling:
     """Mean of F̂_plug − F of fixed sets, beside Σ L² var(ŵ) / √|S|."""
