@@ -75,7 +75,7 @@ class TestPage:
         rows = {tuple(row) for row in rows_of(pages[HO])}
         for one in verdicts:
             place = one.claim.source.removeprefix(f"{one.claim.paper}, ")
-            assert f" {place} `{one.claim.id}`" in pages["claims.md"]
+            assert f" {place}" in pages["claims.md"]
             said, ours = first_sentence(one.claim.statement), cut(one.figures)
             studies = ", ".join(one.claim.studies)
             row = (place, said, ours, f"*{one.word}*", studies)

@@ -122,8 +122,8 @@ def table(verdicts: Sequence[Verdict]) -> str:
 
 
 def _listed(verdicts: Sequence[Verdict]) -> str:
-    """Place and name of each claim."""
-    return "; ".join(f"{_place(one.claim)} `{one.claim.id}`" for one in verdicts)
+    """Place of each claim in its paper."""
+    return "; ".join(dict.fromkeys(_place(one.claim) for one in verdicts))
 
 
 def paper_page(verdicts: Sequence[Verdict]) -> str:
