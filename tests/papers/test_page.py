@@ -97,7 +97,7 @@ class TestPage:
         own = replace(verdict, claim=replace(verdict.claim, paper="", source="common practice"))
         pages = written([verdict, own])
         assert list(pages) == ["claims.md", "claims.json", HO, "papers/claims-of-no-paper.md"]
-        said = f"(papers/claims-of-no-paper.md) | common practice |"
+        said = "(papers/claims-of-no-paper.md) | common practice |"
         assert f"| [Claims of no paper]{said}" in pages["claims.md"]
         assert pages["papers/claims-of-no-paper.md"].startswith("# Claims of no paper\n")
 
