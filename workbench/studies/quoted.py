@@ -224,7 +224,8 @@ def _judged(
 
 
 def _order(release: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", release))
+    number, _, before = release.partition(".dev")
+    return (*(int(part) for part in re.findall(r"\d+", number)), -1 if before else 0)
 
 
 def _oldest(releases: Iterable[str]) -> str:
