@@ -13,7 +13,7 @@ from workbench.api.result import Result, facts
 from workbench.base.arrays import BoolArray
 from workbench.base.errors import InputError
 from workbench.base.text import counted, shown
-from workbench.collection.policy import AnyBelief, closing
+from workbench.collection.policy import AnyBelief, closing, priced
 
 if TYPE_CHECKING:
     from workbench.collection.collector import Collector
@@ -231,6 +231,17 @@ class CollectionProgress(Result):
     def to_frame(self) -> pd.DataFrame:
         """Give what to do next, a row a step: `kind, says, command, value`."""
         return pd.DataFrame(self.steps, columns=Step._fields)
+
+    def _payload(self) -> dict[str, Any]:
+        return {
+            **super()._payload(),
+            "asked": self.asked,
+            "verdict": self.verdict(),
+            "left_open": priced(self.left_open),
+            "money_left": None if self.total is None else self.total - self.cost,
+            "steps": [step._asdict() for step in self.steps],
+            "halted": self.state if self.state in ("paused", "closed") else "",
+        }
 
 
 def _are(many: int) -> str:

@@ -26,7 +26,7 @@ from workbench.api.collection_progress import (
 )
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.text import counted, shown
-from workbench.collection.policy import RatingBelief, priced
+from workbench.collection.policy import RatingBelief
 
 if TYPE_CHECKING:
     from workbench.aggregation.ratings import Ratings, TaughtRatings
@@ -129,12 +129,6 @@ class RatingStanding(CollectionProgress):
         return {
             **super()._payload(),
             **{name: measured_payload(getattr(self, name)) for name in MEASURED},
-            "asked": self.asked,
-            "verdict": self.verdict(),
-            "left_open": priced(self.left_open),
-            "money_left": None if self.total is None else self.total - self.cost,
-            "steps": [step._asdict() for step in self.steps],
-            "halted": self.state if self.state in ("paused", "closed") else "",
         }
 
 

@@ -36,7 +36,7 @@ from workbench.api.rating_standing import RatingStanding, rating_standing
 from workbench.api.result import percent, picked
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.text import counted, shown
-from workbench.collection.policy import Belief, priced
+from workbench.collection.policy import Belief
 from workbench.crowd.loss import Stakes
 
 if TYPE_CHECKING:
@@ -205,15 +205,9 @@ class Standing(CollectionProgress):
             "measured": self.measured is not None,
             "measured_closed": measured_payload(self.measured_closed),
             "measured_open": measured_payload(self.measured_open),
-            "asked": self.asked,
             "lead": self.lead(),
             "far": [self.far()[0], *self.parts()],
             "drawn": self.drawn(),
-            "verdict": self.verdict(),
-            "left_open": priced(self.left_open),
-            "money_left": None if self.total is None else self.total - self.cost,
-            "steps": [step._asdict() for step in self.steps],
-            "halted": self.state if self.state in ("paused", "closed") else "",
         }
 
 
