@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import workbench as wb
+from tests.core.rating_crowds import rated
 from tests.core.set_crowds import frames
 from workbench import InputError
 from workbench.cli.app import main
@@ -69,21 +70,12 @@ def test_sets_and_ratings_are_restricted_alike():
     made = wb.plan(labels, gold, NEW, epsilon=0.2, capacity=8, workers=names)
     same(made, wb.plan(labels, gold, NEW, epsilon=0.2, capacity=zeros))
     assert "of 6 workers" in made.verdict()[0]
-    rng = np.random.default_rng(0)
-    truth = rng.uniform(20, 80, 40)
-    rows = [
-        (f"t{i}", f"w{j}", float(np.clip(z + (4 + j) * rng.normal(), 0, 100)))
-        for i, z in enumerate(truth)
-        for j in range(8)
-    ]
-    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
-    rated = wb.read_labels(frame, scale=(0, 100))
-    true = pd.Series(truth, index=[f"t{i}" for i in range(40)], name="gold")
-    made = wb.plan(rated, true, NEW, epsilon=6, capacity=8, workers=CHOSEN)
+    ratings, true = rated(tasks=40, workers=8, noise=4)
+    made = wb.plan(ratings, true, NEW, epsilon=6, capacity=8, workers=CHOSEN)
     assert made.message is None
-    same(made, wb.plan(rated, true, NEW, epsilon=6, capacity=by_capacity(rated, 8)))
+    same(made, wb.plan(ratings, true, NEW, epsilon=6, capacity=by_capacity(ratings, 8)))
     assert list(made.loads["worker"].sort_values()) == CHOSEN
-    none = wb.plan(rated, true, NEW, epsilon=3, capacity=8, workers=CHOSEN)
+    none = wb.plan(ratings, true, NEW, epsilon=3, capacity=8, workers=CHOSEN)
     assert "all 4 workers known by gold" in none.message
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
 from tests.core.assignment.test_named_epsilon import crowd
+from tests.core.rating_crowds import rated
 from tests.core.set_crowds import frames
 from workbench.api.result import as_promised, asked_for
 from workbench.assignment import several_classes
@@ -63,18 +63,10 @@ def test_sets_and_ratings_read_so():
     epsilon = float(first.by_label["exact"].max()) * 1.002
     said = wb.plan(labels, gold, ["n"], epsilon=epsilon, capacity=1).verdict()[1]
     assert read(said) / 100 <= epsilon
-    rng = np.random.default_rng(0)
-    truth = rng.uniform(20, 80, 30)
-    rows = [
-        (f"t{i}", f"w{j}", float(np.clip(z + (6 + j) * rng.normal(), 0, 100)))
-        for i, z in enumerate(truth)
-        for j in range(4)
-    ]
-    rated = wb.read_labels(pd.DataFrame(rows, columns=["task", "worker", "label"]), scale=(0, 100))
-    true = pd.Series(truth, index=[f"t{i}" for i in range(30)], name="gold")
-    first = wb.plan(rated, true, ["n"], epsilon=9, capacity=1)
+    ratings, true = rated(tasks=30, workers=4, noise=6)
+    first = wb.plan(ratings, true, ["n"], epsilon=9, capacity=1)
     epsilon = float(first.errors.max()) * 1.0001
-    said = wb.plan(rated, true, ["n"], epsilon=epsilon, capacity=1).verdict()[1]
+    said = wb.plan(ratings, true, ["n"], epsilon=epsilon, capacity=1).verdict()[1]
     found = re.search(r"off by at most (\S+) points", said)
     assert found is not None
     assert first.errors.max() <= float(found[1]) <= epsilon

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.core.rating_crowds import rated
 from tests.core.set_crowds import frames
 
 NEW = ["n1", "n2", "n3"]
@@ -79,15 +80,6 @@ def test_of_sets(promise):
 
 @pytest.mark.parametrize("capacity", [1, 3])
 def test_of_ratings(capacity):
-    rng = np.random.default_rng(0)
-    truth = rng.uniform(20, 80, 40)
-    rows = [
-        (f"t{i}", f"w{j}", float(np.clip(z + (6 + j) * rng.normal(), 0, 100)))
-        for i, z in enumerate(truth)
-        for j in range(4)
-    ]
-    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
-    labels = wb.read_labels(frame, scale=(0, 100))
-    gold = pd.Series(truth, index=[f"t{i}" for i in range(40)], name="gold")
+    labels, gold = rated(tasks=40, workers=4, noise=6)
     none = wb.plan(labels, gold, NEW, epsilon=2, capacity=capacity)
     assert wb.plan(labels, gold, NEW, epsilon=named(none), capacity=capacity).message is None
